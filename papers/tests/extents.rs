@@ -30,6 +30,9 @@ fn place(short: &str) -> Vec<PathBuf> {
         "truncate" => "crates/surject-ir/tests/truncate.rs",
         "ad" => "crates/surject-adjoint/tests/sizes.rs",
         "egraph" => "crates/surject-egraph/tests/sizes.rs",
+        "sj" => "crates/surject-tensor/tests/symbolic.rs",
+        "projection" => "crates/surject-projection/tests/symbolic.rs",
+        "report" => "papers/tests/extents.rs",
         other => panic!("no tests are called {other}"),
     };
     let path = root().join(path);
@@ -52,17 +55,90 @@ fn every_requirement_has_a_row_and_every_test_exists() {
     }
     for row in &rows {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        let tests = cells[3];
-        if tests.is_empty() {
+        if cells[3].is_empty() {
             assert!(!cells[2].is_empty(), "{row}");
             continue;
         }
-        for test in tests.split(", ").filter(|t| t.contains('`')) {
-            let (short, rest) = test.split_once(" `").unwrap_or_else(|| panic!("{row}"));
-            let name = rest.split('`').next().unwrap();
-            let declared = format!("fn {name}(");
-            let found = place(short).iter().any(|f| std::fs::read_to_string(f).unwrap().contains(&declared));
-            assert!(found, "{short} has no test {name}");
+        exist(cells[3], row);
+    }
+    let rows: Vec<&str> = text.lines().filter(|l| l.starts_with("| A-")).collect();
+    for number in 1..=32 {
+        let name = format!("| A-{number:02} ");
+        assert_eq!(rows.iter().filter(|r| r.starts_with(&name)).count(), 1, "A-{number:02}");
+    }
+    for row in &rows {
+        exist(row.split('|').nth(2).unwrap().trim(), row);
+    }
+}
+
+/// Checks that the tests of a cell exist.
+fn exist(tests: &str, row: &str) {
+    for test in tests.split(", ").filter(|t| t.contains('`')) {
+        let (short, rest) = test.split_once(" `").unwrap_or_else(|| panic!("{row}"));
+        let name = rest.split('`').next().unwrap();
+        let declared = format!("fn {name}(");
+        let found = place(short).iter().any(|f| std::fs::read_to_string(f).unwrap().contains(&declared));
+        assert!(found, "{short} has no test {name}");
+    }
+}
+
+/// R46: the passes of the optimiser, and every file that refuses sizes, have a row that says what they need.
+#[test]
+fn every_pass_says_what_it_needs() {
+    let text = std::fs::read_to_string(root().join("papers/extents/README.md")).unwrap();
+    let table = text.split("## What passes need").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|l| l.starts_with("| ") && l.contains("`crates/"))
+        .map(|l| l.split('|').map(|cell| cell.trim()).collect())
+        .collect();
+    for row in &rows {
+        let (file, needs) = (row[2].trim_matches('`'), row[3]);
+        assert!(["nothing", "rank", "verdict", "exact", "constant"].contains(&needs), "{row:?}");
+        let source = std::fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        if let Some(name) = row[1].strip_prefix('`').and_then(|n| n.strip_suffix('`')) {
+            assert!(source.contains(&format!("fn {name}(")), "{file} has no `{name}`");
+        }
+    }
+    // The passes of the optimiser, as its driver calls them: over the program, and over each new function.
+    let driver = std::fs::read_to_string(root().join("crates/surject-egraph/src/optimise.rs")).unwrap();
+    let body = driver.split("pub fn optimise(").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let mut passes: Vec<String> = Vec::new();
+    for (at, _) in body.match_indices('(') {
+        let name: String =
+            body[..at].chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let name: String = name.chars().rev().collect();
+        let rest = &body[at + 1..];
+        if ["program)", "&mut new)", "&mut new,", "&new,", "&function.body"]
+            .iter()
+            .any(|first| rest.starts_with(first))
+        {
+            passes.push(name);
+        }
+    }
+    passes.retain(|name| !["verify", "unwrap_or"].contains(&name.as_str()));
+    assert!(passes.len() >= 8, "{passes:?}");
+    for pass in &passes {
+        let row = format!("`{pass}`");
+        assert!(rows.iter().any(|r| r[1] == row), "the pass `{pass}` does not say what it needs");
+    }
+    // Whoever refuses a size.
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
+        if entry.file_name() != "surject-index" {
+            sources(&entry.path().join("src"), &mut files);
+        }
+    }
+    let crates = root().join("crates").canonicalize().unwrap();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        if ["UnsupportedDynamicShape {", "require_exact(", "require_constant("]
+            .iter()
+            .any(|p| text.contains(p))
+        {
+            let shown = file.canonicalize().unwrap();
+            let shown = format!("`crates/{}`", shown.strip_prefix(&crates).unwrap().display());
+            assert!(rows.iter().any(|r| r[2] == shown), "{shown} does not say what it needs");
         }
     }
 }

@@ -208,3 +208,119 @@ func.func @main(%x: tensor<4x3xf32>, %s: tensor<2xi32>) -> tensor<?x3xf32, #stab
     }
     std::fs::remove_dir_all(&folder).expect("the folder");
 }
+
+/// Truncations by data as the specification has them: `--backend spec` and the interpreter of programs agree at every size, and
+/// sizes that an axis does not have are an error on `spec`.
+#[test]
+fn data_truncates_on_the_specification() {
+    let folder = std::env::temp_dir().join(format!("surject-spec-truncate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let sum = "  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+";
+    let set = format!(
+        "func.func @main(%x: tensor<4x3xf32>, %s: tensor<2xi32>) -> tensor<?x3xf32, #stablehlo.bounds<4, ?>> {{
+{sum}  %r = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4x3xf32>, tensor<i32>) -> tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+  %d = stablehlo.add %r, %r : tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+  return %d : tensor<?x3xf32, #stablehlo.bounds<4, ?>>
+}}
+"
+    );
+    let slice = format!(
+        "func.func @main(%x: tensor<4x3xf32>, %s: tensor<2xi32>) -> tensor<?x3xf32> {{
+{sum}  %m = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %three = stablehlo.constant dense<3> : tensor<1xi32>
+  %start = stablehlo.constant dense<0> : tensor<2xi32>
+  %step = stablehlo.constant dense<1> : tensor<2xi32>
+  %limit = stablehlo.concatenate %m, %three, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %r = stablehlo.real_dynamic_slice %x, %start, %limit, %step : (tensor<4x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x3xf32>
+  %d = stablehlo.add %r, %r : tensor<?x3xf32>
+  return %d : tensor<?x3xf32>
+}}
+"
+    );
+    npy::write(path("x.npy"), &floats(&[4, 3], 1.0)).expect("a file");
+    for (name, text) in [("set.mlir", set), ("slice.mlir", slice)] {
+        std::fs::write(path(name), text).expect("a file");
+        for (a, b) in [(0i128, 0i128), (1, 0), (1, 2), (2, 2), (4, 1), (-1, 0)] {
+            let values = [a, b].map(|v| Scalar::from_i128(DType::I32, v));
+            let s = Buffer::from_scalars(DType::I32, &[2], &values).expect("elements");
+            npy::write(path("s.npy"), &s).expect("a file");
+            let run = |backend: &str| {
+                let (module, x, s, out) = (path(name), path("x.npy"), path("s.npy"), path(backend));
+                let words = ["run", &module, "-i", &x, &s, "--backend", backend, "--out", &out];
+                surject(&words).map(|_| npy::read(Path::new(&out).join("out0.npy")).expect("a result"))
+            };
+            let size = a + b;
+            match run("spec") {
+                Ok(found) => {
+                    assert!((0..=4).contains(&size), "{name}: {size} is no size");
+                    assert_eq!(found.shape(), [size as usize, 3], "{name}");
+                    assert!((0..found.len()).all(|k| found.get(k).as_f64() == 2.0 * (1.0 + k as f64)));
+                    assert_eq!(found, run("interp").expect("a run"), "{name} at {size}");
+                }
+                Err(failure) => {
+                    assert!(!(0..=4).contains(&size), "{name} at {size}: {failure}");
+                    assert!(!failure.message.is_empty());
+                }
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder");
+}
+
+/// A tensor program with symbolic sizes: inferred once, run at the sizes of the files, its facts checked.
+#[test]
+fn a_tensor_program_has_symbolic_sizes() {
+    let folder = std::env::temp_dir().join(format!("surject-sizes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let text = "\
+size b, n;
+where n >= 2;
+input x: \"b|n\";
+input y: \"b|3\";
+let mean = (x ++ \"b|i => b|\") /. dim(n);
+let r = [x, y] ++^ \"b|i; b|j => b|i^j\";
+let loss = (r *. r) ++ \"...|... => 0\";
+loss.backprop;
+let g = x.grad;
+output mean, r, g;
+";
+    std::fs::write(path("sizes.sj"), text).expect("a file");
+    let report = surject(&["infer", &path("sizes.sj")]).expect("it infers");
+    assert!(report.contains("b|n + 3") && report.contains("b:b"), "{report}");
+    for (b, n) in [(1, 2), (2, 5), (3, 4)] {
+        npy::write(path("x.npy"), &floats(&[b, n], 1.0)).expect("a file");
+        npy::write(path("y.npy"), &floats(&[b, 3], -1.0)).expect("a file");
+        for backend in ["interp", "cpu"] {
+            let (x, y, out) = (path("x.npy"), path("y.npy"), path("out"));
+            surject(&["run", &path("sizes.sj"), "-i", &x, &y, "--backend", backend, "--out", &out])
+                .unwrap_or_else(|e| panic!("{e}"));
+            let result =
+                |k: usize| npy::read(folder.join("out").join(format!("out{k}.npy"))).expect("a result");
+            let (mean, r, g) = (result(0), result(1), result(2));
+            assert_eq!((mean.shape(), r.shape(), g.shape()), (&[b][..], &[b, n + 3][..], &[b, n][..]));
+            for row in 0..b {
+                let first = 1.0 + (row * n) as f64;
+                assert!((mean.get(row).as_f64() - (first + (n as f64 - 1.0) / 2.0)).abs() < 1e-5);
+                for column in 0..n + 3 {
+                    let from_y = -1.0 + (3 * row + column.saturating_sub(n)) as f64;
+                    let expected = if column < n { first + column as f64 } else { from_y };
+                    assert_eq!(r.get(row * (n + 3) + column).as_f64(), expected);
+                }
+                assert!((0..n).all(|k| g.get(row * n + k).as_f64() == 2.0 * (first + k as f64)));
+            }
+        }
+    }
+    npy::write(path("x.npy"), &floats(&[2, 1], 1.0)).expect("a file");
+    npy::write(path("y.npy"), &floats(&[2, 3], 1.0)).expect("a file");
+    let run = |x: &str| surject(&["run", &path("sizes.sj"), "-i", x, &path("y.npy"), "--backend", "interp"]);
+    let failure = run(&path("x.npy")).expect_err("a fact does not hold");
+    assert!(failure.message.contains("`n >= 2`") && failure.message.contains("`n` is 1"), "{failure}");
+    npy::write(path("x.npy"), &floats(&[3, 2], 1.0)).expect("a file");
+    let failure = run(&path("x.npy")).expect_err("two sizes for `b`");
+    assert_eq!(failure.status, Status::BadInput, "{failure}");
+    std::fs::remove_dir_all(&folder).expect("the folder");
+}

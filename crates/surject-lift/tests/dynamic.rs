@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
-use surject_index::{Extent, Space};
-use surject_ir::{Buffer, Program, TensorType};
+use surject_index::{Extent, Observed, Space};
+use surject_ir::{Buffer, Program, Scalar, TensorType};
 use surject_lift::{ImportOptions, LiftError, import, import_for};
 
 /// The types of the results and the guards of a program.
@@ -188,6 +188,68 @@ fn a_branch_asks_nothing_of_every_run() {
   return %r : tensor<?xf32>",
     );
     assert_eq!(told(&program), "f32[x_0] where ");
+}
+
+/// A-21: a result of branches with different sizes has the size of the branch that was taken, of which a bound is known.
+#[test]
+fn branches_of_different_sizes_give_a_bound() {
+    let signature = "(%x: tensor<?x2xf32>, %y: tensor<?x2xf32>, %c: tensor<i1>) -> tensor<?x2xf32>";
+    let body = "  %r = \"stablehlo.if\"(%c) ({
+    %s = stablehlo.negate %x : tensor<?x2xf32>
+    stablehlo.return %s : tensor<?x2xf32>
+  }, {
+    stablehlo.return %y : tensor<?x2xf32>
+  }) : (tensor<i1>) -> tensor<?x2xf32>
+  %e = stablehlo.add %r, %r : tensor<?x2xf32>
+  return %e : tensor<?x2xf32>";
+    let program = symbolic(signature, body);
+    let main = program.main().unwrap();
+    let extents = main.extents(main.body.results[0]);
+    assert_eq!(extents[0].to_string(), "<= max(x_0, y_0)");
+    let rows = |n: usize, from: f64| {
+        let values: Vec<f64> = (0..2 * n).map(|k| from + k as f64).collect();
+        f32s(&[n, 2], &values)
+    };
+    for (n, m) in [(1, 3), (3, 1), (2, 2), (0, 2), (2, 0)] {
+        for taken in [true, false] {
+            let flag = Buffer::splat(Scalar::bool(taken), &[]);
+            let arguments = [rows(n, 1.0), rows(m, 10.0), flag];
+            let bound = surject_ir::bind(main, &arguments).unwrap_or_else(|e| panic!("{e}"));
+            let bound = Program { name: String::new(), functions: vec![bound] };
+            let found = &run_program(&bound, &arguments)[0];
+            assert_eq!(found.shape(), [if taken { n } else { m }, 2]);
+            let from = if taken { -1.0 } else { 10.0 };
+            let step = if taken { -1.0 } else { 1.0 };
+            let expected: Vec<f64> = (0..found.len()).map(|k| 2.0 * (from + step * k as f64)).collect();
+            assert_eq!(to_floats(found), expected);
+        }
+    }
+}
+
+/// Inside of a branch no program has a name for such a size: the refusal says which result, and what would lift it.
+#[test]
+fn branches_of_different_sizes_inside_of_another_are_refused() {
+    let error = refused(
+        "(%x: tensor<?xf32>, %y: tensor<?xf32>, %c: tensor<i1>) -> tensor<f32>",
+        "  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %q = \"stablehlo.if\"(%c) ({
+    %r = \"stablehlo.if\"(%c) ({
+      stablehlo.return %x : tensor<?xf32>
+    }, {
+      stablehlo.return %y : tensor<?xf32>
+    }) : (tensor<i1>) -> tensor<?xf32>
+    %s = stablehlo.reduce(%r init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?xf32>, tensor<f32>) -> tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }, {
+    stablehlo.return %zero : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  return %q : tensor<f32>",
+    );
+    let LiftError::Dynamic { shape, fact: Some(fact), place } = &error else { panic!("{error}") };
+    assert_eq!((shape.primitive.as_str(), shape.field.as_str()), ("stablehlo.if", "result 0, shape[0]"));
+    assert_eq!(shape.observed, Observed::UpperBound("max(x_0, y_0)".parse().unwrap()));
+    assert_eq!(fact.to_string(), "x_0 == y_0");
+    assert!(place.span.start > 0, "{place:?}");
 }
 
 #[test]

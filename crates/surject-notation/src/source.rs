@@ -6,6 +6,8 @@
 //! source     := item*
 //! item       := "input" NAME [":" "\"" shape "\""] ";"      a tensor given from outside
 //!             | "index" NAME "<" NUMBER ";"                  a static index and its range
+//!             | "size" NAME ("," NAME)* ";"                  symbolic sizes, which every call gives values
+//!             | "where" fact ("," fact)* ";"                 facts about them: n >= 4, n % 2 == 0
 //!             | "let" NAME "=" expr ";"
 //!             | "let" "[" names "]" "=" expr "++^" spec ";"  the results of a cut: let [p, q] = x ++^ "a^b => a; b";
 //!             | "fn" NAME [config] ["()"] [tensors] body     config, tensors := "(" parameter ("," parameter)* ")"
@@ -46,6 +48,9 @@
 //!
 //! # What it says
 //!
+//! * **Sizes.** `size n;` declares a symbolic size; in the shape of an input, `"n,64"`, its name is that size, and `{2*n}` an
+//!   expression over such sizes. A call gives them values, by the axes of its inputs. `where n >= 4;` states a fact, which
+//!   inference uses and every call checks. As a value, `n` is a size, such as in `{ w; o = [n] }` and `!.n`.
 //! * **`*` is composition**: the inputs of the left operand meet the outputs of the right one. `*.` is pointwise.
 //!   At the outermost place of an assignment, `*`, `/` and `**` are the arithmetic primitives; outside of an `op`
 //!   nothing says how their operands meet, so `~logic` must.

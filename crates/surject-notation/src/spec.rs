@@ -29,6 +29,8 @@
 //!   a lower bound of its size. In a shape ([`ShapeSpec::parse`]) it is a *size*, and `4:rgb` gives it a basis;
 //!   `1:*` is the claim-free unit, and so is the word `unit`, which is how results show it; a shape with that word is
 //!   read in multi-character mode. A size is at least 1. A component of a concatenation that is a number is a size.
+//! * **Symbolic sizes.** In a shape `{2*n + 1}` is a size that is an expression over declared sizes, with a basis as in
+//!   `{n}:time`. A label that is the name of a declared size is that size, and `n:time` gives it a basis.
 //! * **Placeholders.** Each `_` is an axis of its own that meets no other.
 //! * **Affine axes.** `stride*over+offset+dilation*kernel`: the axis at the loops `over` and `kernel` is at
 //!   position `stride·over + offset + dilation·kernel`, with `0 ≤ offset < stride`. There may be several kernels,
@@ -229,6 +231,8 @@ pub enum AxisKind {
     Index(u64),
     /// A size with its basis; only in shapes.
     Size(u64, Basis),
+    /// A size that is an expression over declared sizes, as it is written; only in shapes.
+    Extent(String, Basis),
     /// A position computed from two loops.
     Affine(Affine),
     /// Components one after the other, at least two.

@@ -17,6 +17,8 @@
 use crate::error::{Kind, Place, ProjectionError, Slot};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::Arc;
+use surject_index::{Extent, Facts};
 use surject_shape::{
     Constraint, DimTerm, DimVar, GroundRow, GroundShape, Instance, Logic, Row, RowVar, Shape, ShapeError,
     ShapeErrorKind, Solver,
@@ -81,7 +83,7 @@ pub enum Equation {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Identity {
     pub(crate) place: Place,
-    pub(crate) size: Option<u64>,
+    pub(crate) size: Option<Extent>,
 }
 
 /// The projection equations of one operation. Their order does not matter.
@@ -92,6 +94,7 @@ pub struct System {
     pub(crate) identities: Vec<Identity>,
     pub(crate) result: Vec<AxisId>,
     pub(crate) operands: Vec<Vec<AxisId>>,
+    pub(crate) facts: Arc<Facts>,
 }
 
 impl Equation {
@@ -120,7 +123,22 @@ impl System {
         result: &GroundShape,
         sizes: &BTreeMap<String, u64>,
     ) -> Result<System, ProjectionError> {
-        let mut reader = Reader::default();
+        let sizes = sizes.iter().map(|(name, size)| (name.clone(), Extent::Const(*size))).collect();
+        System::given(logic, operands, result, &sizes, &Arc::default())
+    }
+
+    /// As [`System::new`], where sizes may be symbolic and satisfy these facts.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn given(
+        logic: &Logic,
+        operands: &[GroundShape],
+        result: &GroundShape,
+        sizes: &BTreeMap<String, Extent>,
+        facts: &Arc<Facts>,
+    ) -> Result<System, ProjectionError> {
+        let mut reader = Reader { facts: facts.clone(), ..Reader::default() };
         let (result_shape, result_axes) = reader.freshen(result, Slot::Result);
         let (operand_shapes, operand_axes): (Vec<Shape>, Vec<Vec<AxisId>>) =
             operands.iter().enumerate().map(|(i, shape)| reader.freshen(shape, Slot::Operand(i))).unzip();
@@ -142,7 +160,13 @@ impl System {
         equations.extend(
             result_axes.iter().chain(operand_axes.iter().flatten()).map(|id| Equation::Iterated(*id)),
         );
-        Ok(System { equations, identities, result: result_axes, operands: operand_axes })
+        Ok(System {
+            equations,
+            identities,
+            result: result_axes,
+            operands: operand_axes,
+            facts: facts.clone(),
+        })
     }
 
     /// The identities of the axes of the result and of each operand, in memory order.
@@ -203,13 +227,15 @@ struct Reader {
     solver: Solver,
     ids: HashMap<DimVar, AxisId>,
     rows: HashMap<RowVar, Vec<DimTerm>>,
-    names: HashMap<DimVar, (String, Option<u64>)>,
+    names: HashMap<DimVar, (String, Option<Extent>)>,
+    facts: Arc<Facts>,
     identities: Vec<Identity>,
     equations: Vec<Equation>,
 }
 
 impl Reader {
-    fn identity(&mut self, place: Place, size: Option<u64>) -> AxisId {
+    fn identity(&mut self, place: Place, size: Option<Extent>) -> AxisId {
+        let size = size.map(|size| tidy(&self.facts, size));
         self.identities.push(Identity { place, size });
         AxisId(self.identities.len() - 1)
     }
@@ -218,15 +244,16 @@ impl Reader {
     fn freshen(&mut self, shape: &GroundShape, slot: Slot) -> (Shape, Vec<AxisId>) {
         let mut axes = Vec::new();
         let mut row = |row: &GroundRow, kind: Kind| {
-            let mut fresh = |position: usize, size: Option<u64>| {
+            let mut fresh = |position: usize, size: Extent| {
                 let var = self.solver.fresh_dim();
-                let id = self.identity(Place::Axis { slot, kind, position }, size);
+                let id = self.identity(Place::Axis { slot, kind, position }, Some(size));
                 self.ids.insert(var, id);
                 axes.push(id);
                 DimTerm::Var(var)
             };
-            let lead: Vec<_> = row.lead.iter().enumerate().map(|(i, d)| fresh(i, d.size())).collect();
-            let trail = row.trail.iter().enumerate().map(|(i, d)| fresh(lead.len() + i, d.size())).collect();
+            let lead: Vec<_> = row.lead.iter().enumerate().map(|(i, d)| fresh(i, d.extent())).collect();
+            let trail =
+                row.trail.iter().enumerate().map(|(i, d)| fresh(lead.len() + i, d.extent())).collect();
             Row::new(lead, None, trail)
         };
         // Memory order.
@@ -236,16 +263,16 @@ impl Reader {
         (Shape { batch, input, output }, axes)
     }
 
-    fn name(&mut self, instance: &Instance, sizes: &BTreeMap<String, u64>) {
+    fn name(&mut self, instance: &Instance, sizes: &BTreeMap<String, Extent>) {
         for (name, var) in &instance.dims {
-            self.names.insert(*var, (name.clone(), sizes.get(name).copied()));
+            self.names.insert(*var, (name.clone(), sizes.get(name).cloned()));
         }
     }
 
     /// The identity of a dimension: that of an axis, of a label, or of a component that is only a size.
     fn id(&mut self, term: DimTerm) -> AxisId {
         let var = match term {
-            DimTerm::Known(dim) => return self.identity(Place::Unnamed, dim.size()),
+            DimTerm::Known(dim) => return self.identity(Place::Unnamed, Some(dim.extent())),
             DimTerm::Var(var) => var,
         };
         if let Some(id) = self.ids.get(&var) {
@@ -323,7 +350,7 @@ impl Reader {
     /// Rules 2 and 3.
     fn below(&mut self, sub: DimTerm, sup: DimTerm) {
         let (a, b) = (self.id(sub), self.id(sup));
-        if self.identities[a.0].size == Some(1) {
+        if self.identities[a.0].size == Some(Extent::Const(1)) {
             self.equations.push(Equation::Pinned(a, Pin::Fixed(0)));
             self.equations.push(Equation::Iterated(b));
         } else {
@@ -400,6 +427,14 @@ impl Reader {
         let pairs = sub.lead.iter().zip(&sup.lead).chain(sub.trail.iter().zip(&sup.trail[trail..]));
         pairs.for_each(|(sub, sup)| self.below(*sub, *sup));
         Ok(())
+    }
+}
+
+/// A size in the form that equal sizes have in common, as far as the facts make them equal. Numbers stay as they are.
+pub(crate) fn tidy(facts: &Facts, size: Extent) -> Extent {
+    match size {
+        Extent::Const(_) => size,
+        size => facts.normal(&size).and_then(|normal| normal.to_extent()).unwrap_or(size),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Errors of projection inference.
 
 use std::fmt;
+use surject_index::{Extent, Fact};
 use surject_shape::ShapeError;
 
 /// A tensor of an operation.
@@ -101,11 +102,11 @@ pub enum ProjectionError {
         /// The one axis.
         first_place: Place,
         /// Its size.
-        first: u64,
+        first: Extent,
         /// The other.
         second_place: Place,
         /// Its size.
-        second: u64,
+        second: Extent,
     },
     /// A derived axis does not have the size that its parts give it.
     #[error(
@@ -188,7 +189,29 @@ pub enum ProjectionError {
         /// The index.
         position: u64,
         /// The size.
-        size: u64,
+        size: Extent,
+    },
+    /// Something depends on symbolic sizes, and the facts about them do not decide it.
+    #[error(
+        "error[SJ0439]: {what} depends on sizes: it needs `{missing}`\n  help: declare the fact with `where {missing};`"
+    )]
+    Undecided {
+        /// What is asked.
+        what: String,
+        /// The fact that would decide it.
+        missing: Fact,
+    },
+    /// A part of an index map would be a symbolic size, and it has to be a number.
+    #[error(
+        "error[SJ0440]: {field} of {place} would depend on the size `{size}`, which is symbolic\n  help: give it a size that is a number"
+    )]
+    Dynamic {
+        /// The axis.
+        place: Place,
+        /// The part of its index.
+        field: &'static str,
+        /// The size.
+        size: Extent,
     },
 }
 
@@ -206,6 +229,8 @@ impl ProjectionError {
             ProjectionError::NotALoop { .. } => "SJ0436",
             ProjectionError::TooLarge(_) => "SJ0437",
             ProjectionError::Beyond { .. } => "SJ0438",
+            ProjectionError::Undecided { .. } => "SJ0439",
+            ProjectionError::Dynamic { .. } => "SJ0440",
         }
     }
 }

@@ -37,6 +37,12 @@
 //! offset overhangs by it, since its axis is as large as the windows without the offset: the positions it overhangs by are
 //! treated like padding. Nothing is ever read out of range.
 //!
+//! # Symbolic sizes
+//!
+//! Sizes may be symbolic ([`derive_given`]). What the maps are asked (injective, surjective) is answered in three values, and
+//! *unknown* acts as *no*; [`lacking`] gives the facts that would make it *yes*. A component of a concatenation that starts
+//! at a symbolic position is accessed through a window of its own ([`Access::window`]).
+//!
 //! # Concatenation
 //!
 //! The components of a concatenated axis run one after the other, so they are one factor of the product space; concatenations
@@ -55,10 +61,12 @@ mod solve;
 pub use access::Access;
 pub use equation::{AxisId, Equation, Pin, System, Window};
 pub use error::{Kind, Place, ProjectionError, Slot};
-pub use pieces::{Piece, injective, surjective};
+pub use pieces::{Piece, injective, lacking, surjective};
 pub use projections::{Factor, Index, Loop, LoopId, Part, Projections};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use surject_index::{Extent, Facts};
 use surject_shape::{GroundShape, Logic};
 
 /// The product space and the index maps of one operation.
@@ -75,4 +83,19 @@ pub fn derive(
     sizes: &BTreeMap<String, u64>,
 ) -> Result<Projections, ProjectionError> {
     System::new(logic, operands, result, sizes)?.solve()
+}
+
+/// As [`derive`], where sizes may be symbolic and satisfy these facts (seed 002; reference/extents.md, section 4.5). An axis
+/// whose size is not certainly one iterates, and sizes that are not certainly equal do not share a loop.
+///
+/// # Errors
+/// As there, and what the facts do not decide, with the fact that would.
+pub fn derive_given(
+    logic: &Logic,
+    operands: &[GroundShape],
+    result: &GroundShape,
+    sizes: &BTreeMap<String, Extent>,
+    facts: &Arc<Facts>,
+) -> Result<Projections, ProjectionError> {
+    System::given(logic, operands, result, sizes, facts)?.solve()
 }

@@ -6,6 +6,7 @@ use crate::error::{Kind, Place, ProjectionError};
 use crate::projections::{Factor, Index, Loop, LoopId, Part, Projections};
 use crate::solve::Form;
 use std::collections::{BTreeMap, BTreeSet};
+use surject_index::Extent;
 
 /// The closed indices of an operation, before its loops have numbers.
 pub(crate) struct Plan<'a> {
@@ -66,7 +67,9 @@ impl<'a> Plan<'a> {
         }
         let source =
             || self.operands.is_empty() || self.operands.iter().any(|t| self.takes_part(t, component));
-        self.classes.size(component) == Ok(0) || !self.takes_part(&self.result, component) || !source()
+        self.classes.size(component) == Ok(Extent::Const(0))
+            || !self.takes_part(&self.result, component)
+            || !source()
     }
 
     /// The factors by the roots of their loops, in the order of their first appearance, and the kind of the axis at which
@@ -138,6 +141,7 @@ impl<'a> Plan<'a> {
             axes.iter().map(|id| self.classes.size(self.classes.root(*id))).collect::<Result<Vec<_>, _>>()
         };
         Ok(Projections {
+            facts: self.system.facts.clone(),
             factors,
             loops,
             result: self.result.iter().map(index).collect(),
@@ -196,14 +200,14 @@ impl<'a> Plan<'a> {
 }
 
 /// A concatenated axis: components without positions left out, those that are skipped joined.
-fn concat(parts: &[(usize, u64)], ids: &BTreeMap<usize, LoopId>) -> Index {
+fn concat(parts: &[(usize, Extent)], ids: &BTreeMap<usize, LoopId>) -> Index {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
     for (root, size) in parts {
         match (ids.get(root), joined.last_mut()) {
             (Some(id), _) => joined.push(Part::Loop(*id)),
-            (None, _) if *size == 0 => {}
-            (None, Some(Part::Skip(before))) => *before += size,
-            (None, _) => joined.push(Part::Skip(*size)),
+            (None, _) if *size == Extent::Const(0) => {}
+            (None, Some(Part::Skip(before))) => *before = Extent::sum(before.clone(), size.clone()),
+            (None, _) => joined.push(Part::Skip(size.clone())),
         }
     }
     Index::Concat(joined)

@@ -3,6 +3,8 @@
 use crate::error::Slot;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
+use surject_index::{Extent, Facts};
 
 /// A loop of one operation: its position among [`Projections::loops`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -21,8 +23,8 @@ pub struct Loop {
     /// The label of the spec, or a letter for the kind of the axis: `b`, `o` and `i` for batch, output and input axes of
     /// the result, `k` for what the result does not mention. No two loops of an operation have one name.
     pub name: String,
-    /// The number of positions. Size one only for a component of a concatenation.
-    pub size: u64,
+    /// The number of positions. Size one only for a component of a concatenation, or where a symbolic size is one.
+    pub size: Extent,
 }
 
 /// A factor of the product space.
@@ -34,12 +36,12 @@ pub struct Factor {
 }
 
 /// A component of a concatenated axis.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
     /// The positions of a loop.
     Loop(LoopId),
     /// So many positions that the operation does not touch.
-    Skip(u64),
+    Skip(Extent),
 }
 
 /// How one axis of a tensor is indexed.
@@ -89,6 +91,8 @@ impl Index {
 /// its index map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Projections {
+    /// What is known of symbolic sizes.
+    pub facts: Arc<Facts>,
     /// The product space, in the order in which its loops first appear: over the axes of the result, then of the operands.
     pub factors: Vec<Factor>,
     /// The loops, in the order of the factors.
@@ -98,9 +102,9 @@ pub struct Projections {
     /// The index maps of the operands.
     pub operands: Vec<Vec<Index>>,
     /// The sizes of the axes of the result.
-    pub result_extents: Vec<u64>,
+    pub result_extents: Vec<Extent>,
     /// The sizes of the axes of the operands.
-    pub operand_extents: Vec<Vec<u64>>,
+    pub operand_extents: Vec<Vec<Extent>>,
 }
 
 impl Projections {
@@ -119,7 +123,7 @@ impl Projections {
     }
 
     /// The index map of a tensor, and the sizes of its axes; `None` for an operand that is not there.
-    pub fn map(&self, slot: Slot) -> Option<(&[Index], &[u64])> {
+    pub fn map(&self, slot: Slot) -> Option<(&[Index], &[Extent])> {
         match slot {
             Slot::Result => Some((&self.result, &self.result_extents)),
             Slot::Operand(n) => Some((self.operands.get(n)?, self.operand_extents.get(n)?)),
@@ -136,6 +140,7 @@ impl Projections {
         let (result, result_extents) = self.map(result)?;
         let operands = operands.iter().map(|slot| self.map(*slot)).collect::<Option<Vec<_>>>()?;
         Some(Projections {
+            facts: self.facts.clone(),
             factors: self.factors.clone(),
             loops: self.loops.clone(),
             result: result.to_vec(),
@@ -228,7 +233,8 @@ impl fmt::Display for Projections {
                 return f.write_str("0");
             }
             joined(f, &factor.loops, "^", |f, id| {
-                write!(f, "{}:{}", self.name(*id), self.of(*id).map_or(0, |l| l.size))
+                f.write_str(self.name(*id))?;
+                self.of(*id).map_or(Ok(()), |l| write!(f, ":{}", l.size))
             })
         })?;
         f.write_str("}\n")?;

@@ -13,6 +13,7 @@ use crate::error::{Place, ProjectionError};
 use crate::loops::Plan;
 use crate::projections::{Projections, write_affine};
 use std::collections::{BTreeMap, BTreeSet};
+use surject_index::Extent;
 
 /// How many affine axes may be made of each other: an axis of a spec with many terms is a chain of so many.
 const DEEPEST: usize = 16;
@@ -28,7 +29,7 @@ pub(crate) enum Form {
         offset: i64,
     },
     /// Roots and sizes of the components.
-    Concat(Vec<(usize, u64)>),
+    Concat(Vec<(usize, Extent)>),
 }
 
 impl Form {
@@ -126,7 +127,8 @@ impl<'a> Closing<'a> {
     /// The index of a base class without a pin.
     fn base(&self, root: usize) -> Result<Form, ProjectionError> {
         let size = self.classes.size(root)?;
-        if self.components.contains(&root) || (self.classes.is_iterated(root) && size != 1) {
+        if self.components.contains(&root) || (self.classes.is_iterated(root) && !self.classes.is_one(&size))
+        {
             return Ok(Form::Affine { terms: vec![(1, root)], offset: 0 });
         }
         Ok(Form::Fixed(0))
@@ -192,6 +194,10 @@ impl<'a> Closing<'a> {
             sum.add(window.dilation, self.part(target, window.kernel)?);
             if window.padded {
                 let kernel = self.classes.size(self.classes.root(window.kernel))?;
+                let Some(kernel) = kernel.as_const() else {
+                    let place = self.classes.place(target.0);
+                    return Err(ProjectionError::Dynamic { place, field: "the left margin", size: kernel });
+                };
                 match span(kernel, window.dilation) {
                     Some(span) => sum.offset -= i128::from(span / 2),
                     None => sum.overflow = true,
@@ -204,7 +210,7 @@ impl<'a> Closing<'a> {
     }
 
     fn concat(&self, target: AxisId, parts: &[AxisId]) -> Result<Form, ProjectionError> {
-        let mut components: Vec<(usize, u64)> = Vec::with_capacity(parts.len());
+        let mut components: Vec<(usize, Extent)> = Vec::with_capacity(parts.len());
         for part in parts {
             let root = self.classes.root(*part);
             if let Form::Fixed(_) = self.part(target, *part)? {

@@ -33,7 +33,7 @@ fn writes(record: &Projections, injective: bool, surjective: bool) {
 fn margins(record: &Projections, operand: usize) -> (Vec<u64>, Vec<u64>) {
     let pieces = record.pieces().unwrap();
     let access = pieces[0].operands[operand].as_ref().unwrap();
-    (access.before().to_vec(), access.after().to_vec())
+    (access.before().to_vec(), access.after().iter().map(|n| n.as_const().unwrap()).collect())
 }
 
 /// What each piece does: its loops, and the maps of the result and of the operands that take part.
@@ -226,7 +226,7 @@ cases! {
              rhs1 [2*oh+wh, 2*ow+ww, c]; reductions {wh, ww}");
         // Without padding the window follows from the sizes; with padding it does not.
         let follows = einsum("2*oh<+wh, c => oh, c", &["7,2", "3,2"]).unwrap();
-        assert_eq!(follows.loops[2].size, 3);
+        assert_eq!(follows.loops[2].size, 3.into());
         assert_eq!(einsum("2*oh=+wh, c => oh, c", &["6,2", "3,2"]).unwrap_err().code(), "SJ0432");
     }
     CV09 {
@@ -275,7 +275,7 @@ cases! {
         for (i, extent) in [2, 3, 2].into_iter().enumerate() {
             let gradient = forward.readdressed(Slot::Operand(i), &[Slot::Result]).unwrap();
             assert_eq!(gradient.pieces().unwrap().len(), 1);
-            assert_eq!(gradient.result_extents, [extent]);
+            assert_eq!(gradient.result_extents, [extent.into()]);
             writes(&gradient, true, true);
         }
     }

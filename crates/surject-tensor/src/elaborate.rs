@@ -29,6 +29,7 @@ mod builtin;
 mod call;
 mod capture;
 mod cut;
+mod declare;
 mod expr;
 mod file;
 mod frame;
@@ -163,6 +164,7 @@ impl Session {
     /// A mistake of names and arguments, or of shapes.
     pub fn run(&mut self, source: &Source) -> Result<(), TensorError> {
         self.fresh_owner();
+        self.declarations(&source.items)?;
         source.items.iter().try_for_each(|item| self.item(item, &source.items))
     }
 

@@ -214,6 +214,8 @@ pub(crate) struct Data {
     pub(crate) products: HashMap<DimVar, [DimTerm; 2]>,
     /// What errors about sizes look up.
     pub(crate) said_equal: Vec<SaidEqual>,
+    /// The symbolic sizes of the program and what is known of them.
+    pub(crate) declared: crate::declared::Declared,
     /// The element type that the conversion of random words counts for.
     pub(crate) element: DType,
     streams: u32,
@@ -245,6 +247,7 @@ impl Graph {
             first_values: HashMap::new(),
             products: HashMap::new(),
             said_equal: Vec::new(),
+            declared: crate::declared::Declared::default(),
             element: DType::F32,
             streams: 0,
             poison: None,

@@ -1,6 +1,7 @@
 //! Tensors without shapes: the expression graph, shape and loop inference, differentiation by slots, and assignments as
 //! a program.
 
+mod declared;
 pub mod dot;
 pub mod elaborate;
 pub mod error;

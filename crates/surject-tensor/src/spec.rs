@@ -1,5 +1,6 @@
 //! From the notation of specs and shapes to the templates and rows of shape inference.
 
+use crate::declared::Declared;
 use crate::error::{TensorError, TensorErrorKind};
 use std::collections::BTreeMap;
 use surject_notation::spec::{Affine, Axis, AxisKind, Basis, Coefficient, Component, Padding, RowSpec};
@@ -65,7 +66,7 @@ impl Maker<'_> {
             AxisKind::Label(name) => shape::Axis::Label(name.clone()),
             AxisKind::Placeholder => shape::Axis::Label("_".to_string()),
             AxisKind::Index(i) => shape::Axis::Fixed(*i),
-            AxisKind::Size(..) => {
+            AxisKind::Size(..) | AxisKind::Extent(..) => {
                 let kind = TensorErrorKind::Size;
                 return Err(TensorError::new(kind, "a spec has no sizes, only indices").spanning(axis.span));
             }
@@ -134,8 +135,12 @@ impl Maker<'_> {
 /// The rows of a written shape. Labels and row variables are unknown, one for each name.
 ///
 /// # Errors
-/// None today; sizes are checked where the shape is used.
-pub fn shape_of(spec: &ShapeSpec, solver: &mut Solver) -> Result<Shape, TensorError> {
+/// Sizes that are no expressions over declared ones; others are checked where the shape is used.
+pub(crate) fn shape_of(
+    spec: &ShapeSpec,
+    solver: &mut Solver,
+    declared: &Declared,
+) -> Result<Shape, TensorError> {
     let mut rows: BTreeMap<String, RowVar> = BTreeMap::new();
     let mut dims: BTreeMap<String, DimTerm> = BTreeMap::new();
     let mut row = |r: &RowSpec| -> Result<Row, TensorError> {
@@ -146,6 +151,19 @@ pub fn shape_of(spec: &ShapeSpec, solver: &mut Solver) -> Result<Shape, TensorEr
                     AxisKind::Size(1, Basis::Free) => Ok(Dim::Unit.into()),
                     AxisKind::Size(n, Basis::Free) => Ok(Dim::with_basis(*n, "*").into()),
                     AxisKind::Size(n, Basis::Named(basis)) => Ok(Dim::with_basis(*n, basis).into()),
+                    AxisKind::Label(name) if declared.has(name) => {
+                        let dim = declared.dim(name, None);
+                        dim.map(DimTerm::from).map_err(|error| error.spanning(axis.span))
+                    }
+                    AxisKind::Extent(text, basis) => {
+                        let basis = match basis {
+                            Basis::Default => None,
+                            Basis::Free => Some("*"),
+                            Basis::Named(basis) => Some(basis.as_str()),
+                        };
+                        let dim = declared.dim(text, basis);
+                        dim.map(DimTerm::from).map_err(|error| error.spanning(axis.span))
+                    }
                     AxisKind::Label(name) => {
                         Ok(*dims.entry(name.clone()).or_insert_with(|| solver.fresh_dim().into()))
                     }

@@ -121,10 +121,26 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
     for (rule, why) in &optimised.report.refused {
         eprintln!("warning: the rule `{rule}` does not run: {why}");
     }
+    if cfg!(debug_assertions) {
+        keeps_contract("the optimiser", program, &optimised.program)?;
+    }
     if let Cow::Owned(written) = through_dialect(&optimised.program, None)? {
         optimised.program = written;
     }
     Ok(optimised)
+}
+
+/// Checks the contract of passes (seed 002): what a pass made of a function with symbolic sizes says no more about them than
+/// was known before, and every guard is still checked. Functions of constant sizes have nothing to be asked.
+fn keeps_contract(pass: &str, before: &Program, after: &Program) -> Result<(), Failure> {
+    for old in before.functions.iter().filter(|f| surject_ir::bind::is_symbolic(f)) {
+        let Some(new) = after.function(&old.name) else { continue };
+        let found = surject_ir::pass_violations(old, new).map_err(Failure::bad_input)?;
+        if let Some(violation) = found.first() {
+            return Err(Failure::unsupported(format!("{pass} broke the contract of passes: {violation}")));
+        }
+    }
+    Ok(())
 }
 
 /// The constants of the cost model: those of the file that `SURJECT_COST` names, else the built-in ones.

@@ -10,4 +10,5 @@ mod kinds;
 mod maps;
 mod queries;
 mod random;
+mod reference;
 mod text;

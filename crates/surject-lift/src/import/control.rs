@@ -1,9 +1,14 @@
 //! Control flow, calls, and the glue of tuples and tokens.
 
-use super::cx::Cx;
+use super::cx::{Cx, fill};
 use super::state::{Result, Value};
 use super::types;
-use surject_ir::{BinaryOp, DType, Region, Scalar, Statement, StatementKind, TensorType, Var};
+use crate::error::{LiftError, Place};
+use surject_index::{
+    Affine, Extent, Fact, IndexMap, Observed, Relation, ScalarSemantics, ShapeExtent, Space,
+    UnsupportedDynamicShape,
+};
+use surject_ir::{BinaryOp, Block, DType, LibOp, Region, Scalar, Statement, StatementKind, TensorType, Var};
 
 /// Binds the results to values, which must have the declared types.
 pub(super) fn bind_all(cx: &mut Cx<'_, '_>, values: Vec<Value>) -> Result<()> {
@@ -206,7 +211,8 @@ fn carried_unchanged(
     Ok(constant)
 }
 
-/// `stablehlo.case`, and `stablehlo.if` with the first branch for `true`.
+/// `stablehlo.case`, and `stablehlo.if` with the first branch for `true`. Where branches yield different symbolic sizes, the
+/// size of the result is one that the data of a run gives, bounded by the largest of them.
 pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
     let op = cx.op;
     let ty = cx.operand_type(0)?;
@@ -239,33 +245,132 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
         if yields.len() != op.results.len() || types.len() != yields.len() {
             return Err(cx.invalid("a branch yields another number of values than there are results"));
         }
-        if !yields.iter().zip(types.iter()).all(|(a, b)| cx.lift.same_type(a, b)) {
+        let same = yields.iter().zip(types.iter()).all(|(a, b)| cx.lift.same_type(a, b));
+        let may_differ = |(a, b): (&TensorType, &TensorType)| {
+            cx.lift.sizes.dynamic && a.dtype == b.dtype && a.space.rank() == b.space.rank()
+        };
+        if !same && !yields.iter().zip(types.iter()).all(may_differ) {
             return Err(cx.invalid("a branch yields values of other types than the results"));
         }
         branches.push(branch);
     }
     let types = types.unwrap_or_default();
-    if cx.lift.sizes.dynamic {
-        for (i, ty) in types.iter().enumerate() {
-            claimed(cx, i, ty)?;
-        }
-    }
+    let wide = widened(cx, &types, &mut branches)?;
     let mut targets = Vec::new();
-    for (i, ty) in types.into_iter().enumerate() {
-        let target = cx.lift.new_var(cx.lift.module.name_of(op.results[i]), ty);
-        cx.bind(i, Value::Var(target))?;
-        targets.push(target);
+    for ty in &wide {
+        targets.push(cx.lift.new_var(cx.lift.module.name_of(op.results[targets.len()]), ty.types.clone()));
     }
+    let mut all_targets = targets.clone();
     if checks.iter().any(|flags| !flags.is_empty()) {
         for (branch, flags) in branches.iter_mut().zip(checks) {
             all_hold(cx, branch, flags)?;
         }
         let target = cx.lift.new_var("", TensorType::scalar(DType::I1));
-        targets.push(target);
+        all_targets.push(target);
         cx.lift.flags.push(target);
     }
-    cx.lift.push(op, StatementKind::If { targets, index, branches });
+    cx.lift.push(op, StatementKind::If { targets: all_targets, index, branches });
+    for (i, (mut target, wide)) in targets.into_iter().zip(wide).enumerate() {
+        for (axis, sizes) in wide.chosen {
+            target = truncated(cx, target, axis, index, &sizes)?;
+        }
+        if cx.lift.sizes.dynamic {
+            let ty = cx.lift.function.ty(target).clone();
+            claimed(cx, i, &ty)?;
+            cx.lift.sizes.types.insert(op.results[i], ty);
+        }
+        cx.bind(i, Value::Var(target))?;
+    }
     Ok(())
+}
+
+/// A result of branches: a type that every branch fits, and the axes along which a run chooses one of several sizes.
+struct Wide {
+    types: TensorType,
+    chosen: Vec<(usize, Vec<Extent>)>,
+}
+
+/// Gives the results of branches with different sizes the least sizes that all of them fit (reference/extents.md, section 3.4:
+/// join), with zeros beyond their own. What a run chose is cut out after the branch.
+fn widened(cx: &mut Cx<'_, '_>, types: &[TensorType], branches: &mut [Region]) -> Result<Vec<Wide>> {
+    let mut all = Vec::new();
+    for (i, first) in types.iter().enumerate() {
+        let yields: Vec<_> =
+            branches.iter().map(|b| cx.lift.function.ty(b.body.results[i]).space.clone()).collect();
+        let mut extents = Vec::new();
+        let mut chosen = Vec::new();
+        for axis in 0..first.space.rank() {
+            let sizes: Vec<Extent> = yields.iter().map(|space| space.extent(axis).clone()).collect();
+            let exact = |size: &Extent| ShapeExtent::Exact(size.clone());
+            let facts = &cx.lift.sizes.facts;
+            let joined = sizes[1..].iter().fold(exact(&sizes[0]), |all, size| all.join(&exact(size), facts));
+            if !joined.is_exact() {
+                if cx.lift.in_region() || cx.lift.mapped.is_some() || cx.lift.sizes.given.is_some() {
+                    return Err(differing(cx, i, axis, &sizes, &joined));
+                }
+                chosen.push((axis, sizes.clone()));
+            }
+            extents.push(joined.bound().cloned().unwrap_or_else(|| sizes[0].clone()));
+        }
+        let ty = TensorType::new(first.dtype, Space::new(extents));
+        if !chosen.is_empty() {
+            for branch in branches.iter_mut() {
+                pad(cx, &mut branch.body, i, &ty)?;
+            }
+        }
+        all.push(Wide { types: if chosen.is_empty() { first.clone() } else { ty }, chosen });
+    }
+    Ok(all)
+}
+
+/// The refusal of a result that has one of several sizes where a program has no name for it.
+fn differing(cx: &Cx<'_, '_>, i: usize, axis: usize, sizes: &[Extent], joined: &ShapeExtent) -> LiftError {
+    let other = sizes.iter().find(|size| !cx.lift.same(size, &sizes[0]).is_yes()).unwrap_or(&sizes[0]);
+    let fact = Fact::new(sizes[0].clone(), Relation::Eq, other.clone());
+    let shape = UnsupportedDynamicShape {
+        primitive: cx.op.name.to_string(),
+        field: format!("result {i}, shape[{axis}]"),
+        needed: "one size in every branch",
+        observed: joined.bound().map_or(Observed::Unknown, |bound| Observed::UpperBound(bound.clone())),
+    };
+    let fact = Some(Box::new(cx.lift.sizes.facts.residual(&fact)));
+    LiftError::Dynamic { shape: Box::new(shape), fact, place: Place::of(cx.op) }
+}
+
+/// Fills result `i` of a branch up to a type with zeros.
+fn pad(cx: &mut Cx<'_, '_>, body: &mut Block, i: usize, ty: &TensorType) -> Result<()> {
+    let own = cx.lift.function.ty(body.results[i]).space.clone();
+    let rank = own.rank();
+    let components = (0..rank).map(|axis| Affine::axis(rank, axis)).collect();
+    let zero = fill(Scalar::zero(ty.dtype));
+    let map = cx.map(IndexMap::partial(ty.space.clone(), own, components, Vec::new(), zero))?;
+    let field = cx.lift.function.tensor(body.results[i]);
+    let field = cx.read(map, field)?;
+    let target = cx.lift.function.var_for("padded", field);
+    body.statements.push(Statement::new(StatementKind::Store { target, field }));
+    body.results[i] = target;
+    Ok(())
+}
+
+/// The first elements along an axis of what a branch gave, as many as the branch that was taken has.
+fn truncated(cx: &mut Cx<'_, '_>, x: Var, axis: usize, index: Var, sizes: &[Extent]) -> Result<Var> {
+    let Some((last, rest)) = sizes.split_last() else { return Ok(x) };
+    let scalar = Space::scalar();
+    let mut size = cx.lift.size_field(cx.op, last)?;
+    for (k, own) in rest.iter().enumerate().rev() {
+        let own = cx.lift.size_field(cx.op, own)?;
+        let here = cx.constant(&scalar, Scalar::from_i128(DType::I32, k as i128));
+        let taken = cx.lift.function.tensor(index);
+        let here = cx.binary(BinaryOp::Eq, taken, here)?;
+        size = cx.select(here, own, size)?;
+    }
+    let size = cx.stored(size);
+    let before = cx.lift.function.ty(x).space.extent(axis).clone();
+    let name = cx.lift.new_size("u");
+    let op = LibOp::DynamicTruncate { axis, semantics: ScalarSemantics::IntegerSize, size: name.clone() };
+    cx.lift.sizes.truncated.push(Fact::new(name, Relation::Le, before));
+    cx.lift.learn(cx.op)?;
+    Ok(cx.call(op, vec![x, size], Vec::new())?[0])
 }
 
 /// `stablehlo.async_start`: what its body gives, at once.

@@ -46,6 +46,10 @@ pub enum ItemKind {
         /// The number of its values.
         range: u64,
     },
+    /// Symbolic sizes.
+    Sizes(Vec<Name>),
+    /// Facts about symbolic sizes, as they are written.
+    Where(Vec<Name>),
     /// A value with a name.
     Let {
         /// The name; `_` is none.

@@ -59,6 +59,8 @@ impl Walk {
     fn item(&mut self, item: &Item) {
         match &item.kind {
             ItemKind::Input { name, .. } | ItemKind::Index { name, .. } => self.introduce(&name.text),
+            ItemKind::Sizes(names) => names.iter().for_each(|name| self.introduce(&name.text)),
+            ItemKind::Where(_) => {}
             ItemKind::Let { name, value } => {
                 self.expr(value);
                 self.introduce(&name.text);

@@ -64,6 +64,25 @@ impl Parser<'_> {
             }
             "input" if declares => self.input()?,
             "index" if declares => self.index()?,
+            "size" if declares => {
+                self.advance(word.len())?;
+                let mut names = vec![self.name("a size")?];
+                while self.eat(",")? {
+                    names.push(self.name("a size")?);
+                }
+                ItemKind::Sizes(names)
+            }
+            "where"
+                if declares
+                    || self.rest()[word.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                self.advance(word.len())?;
+                let mut facts = vec![self.fact()?];
+                while self.eat(",")? {
+                    facts.push(self.fact()?);
+                }
+                ItemKind::Where(facts)
+            }
             "output" if declares => {
                 self.advance(word.len())?;
                 let mut names = vec![self.name("a result")?];
@@ -138,6 +157,27 @@ impl Parser<'_> {
             }
             None => Err(self.unexpected("the shape of the input is missing", &["a shape in quotes"])),
         }
+    }
+
+    /// A fact about sizes: the text up to the next comma outside of parentheses, or the end of the statement.
+    fn fact(&mut self) -> Result<Name, NotationError> {
+        let (mut depth, mut length) = (0usize, 0);
+        for c in self.rest().chars() {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                ',' if depth == 0 => break,
+                ';' | '\n' => break,
+                _ => {}
+            }
+            length += c.len_utf8();
+        }
+        let text = self.rest()[..length].split("//").next().unwrap_or_default().trim_end().to_string();
+        if text.is_empty() {
+            return Err(self.unexpected("a fact about sizes is missing", &["a comparison, such as `n >= 4`"]));
+        }
+        let span = self.advance(text.len())?;
+        Ok(Name { text, span })
     }
 
     fn index(&mut self) -> Result<ItemKind, NotationError> {
@@ -231,6 +271,8 @@ impl Parser<'_> {
             let Statement { item, closed } = self.statement()?;
             if let ItemKind::Input { .. }
             | ItemKind::Index { .. }
+            | ItemKind::Sizes(_)
+            | ItemKind::Where(_)
             | ItemKind::Output(_)
             | ItemKind::Operation(_) = item.kind
             {

@@ -57,6 +57,8 @@ fn item_text(item: &Item, depth: usize) -> String {
             ItemKind::Input { name, shape: None } => format!("input {};", name.text),
             ItemKind::Input { name, shape: Some(shape) } => format!("input {}: \"{shape}\";", name.text),
             ItemKind::Index { name, range } => format!("index {} < {range};", name.text),
+            ItemKind::Sizes(sizes) => format!("size {};", names(sizes)),
+            ItemKind::Where(facts) => format!("where {};", names(facts)),
             ItemKind::Let { name, value: v } => format!("let {} = {};", name.text, value(v)),
             ItemKind::Cut { names: n, value: v } => format!("let [{}] = {};", names(n), value(v)),
             ItemKind::Function(function) => function_text(function, depth),

@@ -28,7 +28,7 @@ pub enum CaptureTarget {
 fn labels(axis: &Axis) -> Vec<(&str, Span)> {
     match &axis.kind {
         AxisKind::Label(name) => vec![(name, axis.span)],
-        AxisKind::Placeholder | AxisKind::Index(_) | AxisKind::Size(..) => Vec::new(),
+        AxisKind::Placeholder | AxisKind::Index(_) | AxisKind::Size(..) | AxisKind::Extent(..) => Vec::new(),
         AxisKind::Affine(a) => {
             let kernels = a.kernels.iter().map(|k| &k.label);
             [&a.over].into_iter().chain(kernels).map(|l| (l.name.as_str(), l.span)).collect()

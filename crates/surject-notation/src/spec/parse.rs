@@ -67,6 +67,8 @@ enum Token {
     Word(String),
     Number(u64),
     Underscore,
+    /// An expression over sizes, without its braces.
+    Braced(String),
     /// A row variable; `None` is `...`.
     Row(Option<String>),
     /// `<>`: the marker of a closed row.
@@ -87,7 +89,7 @@ enum Token {
 /// The tokens of a text with their places.
 fn tokens(text: &str, meaning: Meaning) -> Result<Vec<(Token, Span)>, NotationError> {
     let mode = match meaning {
-        Meaning::Size if is_word(text, UNIT) => Mode::MultiChar,
+        Meaning::Size if is_word(text, UNIT) || text.contains('{') => Mode::MultiChar,
         _ => Mode::of(text),
     };
     let mut found = Vec::new();
@@ -116,6 +118,14 @@ fn tokens(text: &str, meaning: Meaning) -> Result<Vec<(Token, Span)>, NotationEr
                 let span = Span::new(at, at + word_length(rest));
                 let error = NotationError::new(Wrong::UnknownCharacter, span, "a label starts with a letter");
                 return Err(error.with_help("`_` alone is an axis that meets no other"));
+            }
+            '{' if meaning == Meaning::Size => {
+                let Some(length) = rest.find('}') else {
+                    let span = Span::new(at, text.len());
+                    let error = NotationError::new(Wrong::EndsTooEarly, span, "a size does not end");
+                    return Err(error.expecting(&["`}`"]));
+                };
+                (Token::Braced(rest[1..length].trim().to_string()), length + 1)
             }
             '_' => (Token::Underscore, 1),
             c if c.is_ascii_digit() => {
@@ -311,6 +321,16 @@ impl Parser {
             (Some(Token::Word(_) | Token::Number(_)), Some(Token::Caret)) => self.concat()?,
             (Some(Token::Word(_)), Some(Token::Star | Token::Plus | Token::Less | Token::Equals))
             | (Some(Token::Number(_)), Some(Token::Star | Token::Plus)) => self.affine()?,
+            (Some(Token::Word(name)), Some(Token::Colon))
+                if self.meaning == Meaning::Size && name != UNIT =>
+            {
+                self.at += 1;
+                AxisKind::Extent(name, self.basis()?)
+            }
+            (Some(Token::Braced(text)), _) => {
+                self.at += 1;
+                AxisKind::Extent(text, self.basis()?)
+            }
             (Some(Token::Word(name)), _) => {
                 self.at += 1;
                 match self.meaning {
@@ -377,8 +397,13 @@ impl Parser {
         if self.meaning == Meaning::Index {
             return Ok(AxisKind::Index(number));
         }
+        Ok(AxisKind::Size(number, self.basis()?))
+    }
+
+    /// The basis after a size.
+    fn basis(&mut self) -> Result<Basis, NotationError> {
         if !self.eat(Token::Colon) {
-            return Ok(AxisKind::Size(number, Basis::Default));
+            return Ok(Basis::Default);
         }
         let basis = match self.peek() {
             Some(Token::Star) => Basis::Free,
@@ -387,7 +412,7 @@ impl Parser {
             _ => return Err(self.unexpected("a basis is missing after `:`", &["a name", "`*`"])),
         };
         self.at += 1;
-        Ok(AxisKind::Size(number, basis))
+        Ok(basis)
     }
 
     fn concat(&mut self) -> Result<AxisKind, NotationError> {

@@ -43,7 +43,7 @@ impl ShapeSpec {
             Kind::Input => batch + output,
         };
         let entry = |(kind, at), axis: &Axis| match (style, &axis.kind) {
-            (Style::Bases, AxisKind::Size(_, basis)) => match basis {
+            (Style::Bases, AxisKind::Size(_, basis) | AxisKind::Extent(_, basis)) => match basis {
                 Basis::Default => "default".to_string(),
                 Basis::Free => "*".to_string(),
                 Basis::Named(name) => name.clone(),
@@ -77,7 +77,7 @@ fn is_single(shape: &ShapeSpec) -> bool {
             AxisKind::Label(name) => name.chars().count() == 1,
             AxisKind::Placeholder | AxisKind::Index(_) => true,
             AxisKind::Size(_, basis) => *basis == Basis::Default,
-            AxisKind::Affine(_) | AxisKind::Concat(_) => false,
+            AxisKind::Extent(..) | AxisKind::Affine(_) | AxisKind::Concat(_) => false,
         })
 }
 
@@ -146,6 +146,14 @@ impl fmt::Display for Axis {
                 Basis::Default => write!(f, "{size}"),
                 Basis::Free => write!(f, "{size}:*"),
                 Basis::Named(name) => write!(f, "{size}:{name}"),
+            },
+            AxisKind::Extent(name, Basis::Named(basis)) if name.chars().all(char::is_alphanumeric) => {
+                write!(f, "{name}:{basis}")
+            }
+            AxisKind::Extent(text, basis) => match basis {
+                Basis::Default => write!(f, "{{{text}}}"),
+                Basis::Free => write!(f, "{{{text}}}:*"),
+                Basis::Named(name) => write!(f, "{{{text}}}:{name}"),
             },
             AxisKind::Affine(affine) => affine.fmt(f),
             AxisKind::Concat(parts) => {

@@ -177,7 +177,9 @@ impl Solver {
             let fact = self.facts.follows(fact, state.why);
             return Err(self.error(ShapeErrorKind::Concat, "an axis would have no positions", fact));
         }
-        if !self.reaches(value, state.at_least) {
+        // Where no index asks for it, the least size counts that axes have a position, which symbolic sizes need not have.
+        let asked = state.indexed || value.size().is_some();
+        if asked && !self.reaches(value, state.at_least) {
             let (at_least, why) = (state.at_least, state.at_least_why);
             let fact = self.facts.follows(fact, why);
             if let Some(error) = self.undecided_reach(value, at_least, fact) {

@@ -64,6 +64,8 @@ impl<'a> Work<'a> {
             // These stand at the top level only.
             ItemKind::Input { .. }
             | ItemKind::Index { .. }
+            | ItemKind::Sizes(_)
+            | ItemKind::Where(_)
             | ItemKind::Operation(_)
             | ItemKind::Output(_) => {}
         }

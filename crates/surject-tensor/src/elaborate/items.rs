@@ -24,6 +24,7 @@ impl Session {
     fn item_of(&mut self, item: &Item) -> Result<(), TensorError> {
         match &item.kind {
             ItemKind::Input { name, shape } => {
+                shape.iter().try_for_each(|shape| self.check_letters(shape))?;
                 let site = self.site(name.span, None);
                 let tensor = self
                     .graph
@@ -36,6 +37,8 @@ impl Session {
                 let tensor = self.graph.index(&name.text, *range, site);
                 self.define(&name.text, tensor.into());
             }
+            // Taken before anything else.
+            ItemKind::Sizes(_) | ItemKind::Where(_) => {}
             ItemKind::Let { name, value } if name.text == "_" => {
                 self.expr(value, None)?;
             }

@@ -22,12 +22,14 @@ impl Graph {
     /// A shape that cannot be read as one.
     pub fn input(&self, label: &str, shape: Option<&ShapeSpec>, site: Site) -> Result<Tensor, TensorError> {
         let mut data = self.0.borrow_mut();
+        let data = &mut *data;
         let shape = match shape {
-            Some(spec) => spec::shape_of(spec, &mut data.solver)?,
+            Some(spec) => spec::shape_of(spec, &mut data.solver, &data.declared)?,
             None => data.solver.fresh_shape(),
         };
         let site = Site { label: Some(label.to_string()), ..site };
-        Ok(self.tensor(data.node(NodeKind::Input, shape, "input", &site)))
+        let id = data.node(NodeKind::Input, shape, "input", &site);
+        Ok(self.tensor(id))
     }
 
     /// A static index with its range.

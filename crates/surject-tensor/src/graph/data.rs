@@ -5,6 +5,7 @@ use crate::graph::{Data, Node, NodeId, NodeKind, RowSizes, Site, SizeRef, Sizes,
 use crate::operator::{Cell, Operator, Rule};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use surject_index::Extent;
 use surject_notation::source::Slot;
 use surject_projection::Projections;
 use surject_shape::{Constraint, Dim, DimTerm, GroundShape, Logic, Named, Origin, Role, Row, Shape};
@@ -203,6 +204,27 @@ impl Data {
         }
     }
 
+    /// A size as an expression, if it is known.
+    pub(crate) fn extent_of(&self, size: SizeRef) -> Option<Extent> {
+        let extent = match size {
+            SizeRef::Dim(var) => self.dim_extent(var.into(), DEEPEST_PRODUCT)?,
+            SizeRef::Row(row) => {
+                let dims = self.solver.ground_row(row)?.flat();
+                dims.iter().fold(Extent::Const(1), |product, dim| Extent::product(product, dim.extent()))
+            }
+        };
+        Some(self.declared.tidy(extent))
+    }
+
+    fn dim_extent(&self, dim: DimTerm, deepest: usize) -> Option<Extent> {
+        if let Some(known) = self.solver.ground_dim(dim) {
+            return Some(known.extent());
+        }
+        let DimTerm::Var(var) = dim else { return None };
+        let [a, b] = self.products.get(&var).filter(|_| deepest > 0)?;
+        Some(Extent::product(self.dim_extent(*a, deepest - 1)?, self.dim_extent(*b, deepest - 1)?))
+    }
+
     pub(crate) fn ground(&self, id: NodeId) -> Result<GroundShape, TensorError> {
         let node = &self.nodes[id.0 as usize];
         self.solver.ground_shape(&node.shape).ok_or_else(|| {
@@ -219,13 +241,14 @@ impl Data {
         let step = &self.steps[id.0 as usize];
         let result = self.ground(step.result)?;
         let operands = step.operands.iter().map(|o| self.ground(*o)).collect::<Result<Vec<_>, _>>()?;
-        let sizes: BTreeMap<String, u64> = step
+        let sizes: BTreeMap<String, Extent> = step
             .instance
             .dims
             .iter()
-            .filter_map(|(label, var)| Some((label.clone(), self.solver.ground_dim(*var)?.size()?)))
+            .filter_map(|(label, var)| Some((label.clone(), self.solver.ground_dim(*var)?.extent())))
             .collect();
-        let projections = surject_projection::derive(&step.logic, &operands, &result, &sizes)
+        let given = self.declared.given();
+        let projections = surject_projection::derive_given(&step.logic, &operands, &result, &sizes, given)
             .map_err(|e| self.explained_step(TensorError::from(e), step))?;
         let projections = Arc::new(projections);
         self.projections.insert(id, projections.clone());

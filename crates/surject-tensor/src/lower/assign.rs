@@ -12,10 +12,12 @@ use crate::graph::{NodeId, NodeKind, StepId};
 use crate::operator::{Cell, Rule, Term};
 use std::collections::HashSet;
 use std::sync::Arc;
-use surject_index::{Affine, Fill, IndexMap, Space};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, Scalar, Statement, StatementKind, TensorType, Var};
+use surject_index::{Affine, Extent, Fill, IndexMap, Space};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, LibOp, Scalar, Statement, StatementKind, Var};
 use surject_notation::source::{Accumulator, Slot};
-use surject_projection::{Access, Index, Piece, ProjectionError, Projections, injective, surjective};
+use surject_projection::{
+    Access, Index, Piece, ProjectionError, Projections, injective, lacking, surjective,
+};
 
 /// How an accumulator of the notation is carried out.
 enum Joining {
@@ -166,15 +168,12 @@ impl Builder<'_> {
 
     fn sliced(&mut self, var: Var, step: StepId, axis: usize) -> Result<Var, TensorError> {
         let ty = self.function.ty(var).clone();
-        let sizes = super::numbers(&ty.space);
-        let cut = cut_at(&sizes, axis);
-        let mut args = vec![var];
-        args.extend(self.starts(step, sizes.len(), axis)?);
-        let slice = self.function.var("slice", TensorType::new(ty.dtype, Space::of(&cut)));
-        let op = LibOp::DynamicSlice { sizes: cut.clone() };
-        self.call(op, args, slice);
-        let kept: Vec<u64> = cut.iter().enumerate().filter(|(a, _)| *a != axis).map(|(_, n)| *n).collect();
-        let map = insert_axis(&Space::of(&kept), &Space::of(&cut), axis)?;
+        let cut = cut_at(&ty.space, axis);
+        let rank = cut.rank();
+        let starts = self.starts(step, rank, axis)?;
+        let slice = self.slice_at(var, &cut, starts)?;
+        let kept: Vec<usize> = (0..rank).filter(|a| *a != axis).collect();
+        let map = insert_axis(&cut.select(&kept), &cut, axis)?;
         let tensor = self.function.tensor(slice);
         let field = self.function.fields.read(map, tensor).map_err(internal)?;
         Ok(self.plain_store("slice", field))
@@ -193,22 +192,21 @@ impl Builder<'_> {
             None => self.filled(node, 0.0)?,
         };
         let ty = self.function.ty(whole).clone();
-        let sizes = super::numbers(&ty.space);
-        let cut = cut_at(&sizes, axis);
-        let cut = Space::of(&cut);
-        let kept: Vec<usize> = (0..sizes.len()).filter(|a| *a != axis).collect();
+        let cut = cut_at(&ty.space, axis);
+        let rank = cut.rank();
+        let kept: Vec<usize> = (0..rank).filter(|a| *a != axis).collect();
         let map = IndexMap::projection(&cut, &kept);
         let update = self.function.fields.read(map, part).map_err(internal)?;
         let update = self.plain_store("update", update);
         let mut args = vec![whole, update];
-        args.extend(self.starts(step, sizes.len(), axis)?);
+        args.extend(self.starts(step, rank, axis)?);
         let result = self.function.var("updated", ty);
         self.call(LibOp::DynamicUpdateSlice, args, result);
         self.current.insert(node, result);
         Ok(())
     }
 
-    fn call(&mut self, op: LibOp, args: Vec<Var>, target: Var) {
+    pub(super) fn call(&mut self, op: LibOp, args: Vec<Var>, target: Var) {
         let kind = StatementKind::Call { targets: vec![target], op, args, regions: Vec::new() };
         self.function.body.statements.push(Statement { kind, origin: None });
     }
@@ -229,8 +227,9 @@ fn insert_axis(from: &Space, to: &Space, axis: usize) -> Result<IndexMap, Tensor
 }
 
 /// The sizes of the slice at one position of an axis.
-fn cut_at(sizes: &[i64], axis: usize) -> Vec<u64> {
-    sizes.iter().enumerate().map(|(a, n)| if a == axis { 1 } else { *n as u64 }).collect()
+fn cut_at(space: &Space, axis: usize) -> Space {
+    let sizes = space.extents().iter().enumerate();
+    Space::new(sizes.map(|(a, n)| if a == axis { Extent::Const(1) } else { n.clone() }))
 }
 
 /// The axes of a slot whose position is given from outside.
@@ -291,7 +290,7 @@ impl Assignment<'_> {
 
     /// What the target holds, where it counts.
     fn previous(&self, b: &mut Builder<'_>, target: NodeId) -> Result<Option<FieldId>, TensorError> {
-        let total = surjective(&self.written, &self.extents()).is_yes();
+        let total = surjective(&self.written, self.space.extents()).is_yes();
         let needed = match self.joining {
             Joining::Write => !self.rule.reset && !total,
             _ => !self.rule.reset,
@@ -310,10 +309,6 @@ impl Assignment<'_> {
         }
         let var = b.seen(target, self.step, self.slot, &self.projections)?;
         Ok(Some(b.function.tensor(var)))
-    }
-
-    fn extents(&self) -> Vec<u64> {
-        super::numbers(&self.space).iter().map(|n| n.unsigned_abs()).collect()
     }
 
     /// The value that positions have which no point writes.
@@ -420,10 +415,30 @@ impl Assignment<'_> {
 
     /// Where values would meet, the last one written would stay; what is last is not defined.
     fn check_once(&self, b: &Builder<'_>) -> Result<(), TensorError> {
-        if injective(&self.written).is_yes() {
+        let verdict = injective(&self.written);
+        if verdict.is_yes() {
             return Ok(());
         }
         let sign = self.rule.accumulator.sign();
+        if verdict.is_unknown() {
+            let missing = lacking(&self.written, None);
+            let facts: Vec<String> = missing.iter().map(|fact| fact.to_string()).collect();
+            let needs = match facts.is_empty() {
+                true => String::new(),
+                false => format!(": that needs `{}`", facts.join(", ")),
+            };
+            return Err(b.wrong(
+                self.step,
+                TensorErrorKind::Accumulation,
+                format!("`=:{sign}` may write some position more than once{needs}"),
+                &match facts.is_empty() {
+                    true => "accumulate with `=:+` or `=:@^`".to_string(),
+                    false => {
+                        format!("declare `where {};`, or accumulate with `=:+` or `=:@^`", facts.join(", "))
+                    }
+                },
+            ));
+        }
         Err(b.wrong(
             self.step,
             TensorErrorKind::Accumulation,
@@ -443,12 +458,13 @@ impl Assignment<'_> {
         let (map, back) = to.push();
         let fields = &mut b.function.fields;
         let pushed = fields.acc(op, map, value).map_err(internal)?;
-        fields.read(back, pushed).map_err(internal)
+        let part = fields.read(back, pushed).map_err(internal)?;
+        b.in_window(part, to, op)
     }
 
     /// Where a piece writes; `None` if it writes everywhere.
     fn mask(&self, b: &mut Builder<'_>, piece: &Piece, to: &Access) -> Result<Option<FieldId>, TensorError> {
-        if to.is_total() && to.push().0.surjective().is_yes() {
+        if to.window().is_none() && to.is_total() && to.push().0.surjective_given(to.facts()).is_yes() {
             return Ok(None);
         }
         let truth = b.function.fields.constant(&piece.space, Scalar::bool(true));
@@ -557,6 +573,7 @@ impl Assignment<'_> {
             return Err(impossible("a piece does not reach what it reads".to_string()));
         };
         let var = b.seen(node, self.step, slot, &self.projections)?;
+        let var = b.window_of(var, access)?;
         let tensor = b.function.tensor(var);
         let dtype = b.function.fields[tensor].dtype;
         let fill = if dtype.is_float() { Scalar::from_f64(dtype, fill) } else { Scalar::zero(dtype) };

@@ -4,7 +4,7 @@ use super::{Builder, Seed, name_of};
 use crate::error::{TensorError, TensorErrorKind};
 use crate::graph::{NodeId, NodeKind};
 use std::sync::Arc;
-use surject_index::{IndexMap, Space};
+use surject_index::{Extent, IndexMap, Space};
 use surject_ir::{
     BinaryOp, Buffer, DType, FieldId, Scalar, Statement, StatementKind, TensorType, TypeError, Var,
 };
@@ -15,13 +15,27 @@ impl Builder<'_> {
         let known = self.data.nodes[node.0 as usize].clone();
         match known.kind {
             NodeKind::Number(value) => self.filled(node, value),
-            NodeKind::Size(_) => {
-                let value = self.number_of(node)?.unwrap_or_default();
-                self.filled(node, value)
-            }
+            NodeKind::Size(size) => match self.data.extent_of(size).filter(|e| e.as_const().is_none()) {
+                Some(size) => {
+                    let line = Space::new([size.clone()]);
+                    if !self.main {
+                        self.refuse_symbolic(node, &line)?;
+                    }
+                    let field = self.size_at(&size, &Space::scalar(), self.dtype).map_err(internal)?;
+                    Ok(self.store(node, field, None))
+                }
+                None => {
+                    let value = self.number_of(node)?.unwrap_or_default();
+                    self.filled(node, value)
+                }
+            },
             NodeKind::Data(values) => {
                 let ty = TensorType::new(self.dtype, self.space(node)?);
-                let shape: Vec<usize> = super::numbers(&ty.space).iter().map(|n| *n as usize).collect();
+                let Some(sizes) = ty.space.sizes() else {
+                    let message = format!("`{}` is written out and has a symbolic size", known.label);
+                    return Err(TensorError::new(TensorErrorKind::Size, message).at(known.place.clone()));
+                };
+                let shape: Vec<usize> = sizes.iter().map(|n| *n as usize).collect();
                 let scalars: Vec<Scalar> = values.iter().map(|x| Scalar::from_f64(self.dtype, *x)).collect();
                 let buffer = Buffer::from_scalars(self.dtype, &shape, &scalars).ok_or_else(|| {
                     let message = format!("`{}` has another number of values than positions", known.label);
@@ -41,6 +55,7 @@ impl Builder<'_> {
             NodeKind::Uniform { stream, at } => self.uniform(node, stream, at),
             NodeKind::Parameter { .. } | NodeKind::Assigned if self.main => {
                 let port = self.port(node, self.dtype)?;
+                self.refuse_symbolic(node, &port.ty.space)?;
                 let var = self.function.var(&name_of(&port.label, "state"), port.ty.clone());
                 self.current.insert(node, var);
                 self.state.push((port, var));
@@ -92,25 +107,33 @@ impl Builder<'_> {
 
     /// The number of a position in memory order.
     fn position(&mut self, space: &Space, dtype: DType) -> Result<FieldId, TypeError> {
-        let sizes = super::numbers(space);
-        let fields = &mut self.function.fields;
         let mut position = None;
-        let mut stride = 1i128;
-        for axis in (0..sizes.len()).rev() {
-            if sizes[axis] != 1 {
-                let index = fields.index(space, axis, dtype)?;
-                let by = fields.constant(space, scalar(dtype, stride));
-                let term = if stride == 1 { index } else { fields.binary(BinaryOp::Mul, index, by)? };
+        let mut stride = Extent::Const(1);
+        for axis in (0..space.rank()).rev() {
+            let size = space.extent(axis);
+            if *size != Extent::Const(1) {
+                let index = self.function.fields.index(space, axis, dtype)?;
+                let term = match stride.as_const() {
+                    Some(1) => index,
+                    Some(stride) => {
+                        let by = self.function.fields.constant(space, scalar(dtype, stride.into()));
+                        self.function.fields.binary(BinaryOp::Mul, index, by)?
+                    }
+                    None => {
+                        let by = self.size_at(&stride, space, dtype)?;
+                        self.function.fields.binary(BinaryOp::Mul, index, by)?
+                    }
+                };
                 position = Some(match position {
                     None => term,
-                    Some(sum) => fields.binary(BinaryOp::Add, term, sum)?,
+                    Some(sum) => self.function.fields.binary(BinaryOp::Add, term, sum)?,
                 });
             }
-            stride *= i128::from(sizes[axis]);
+            stride = Extent::product(stride, size.clone());
         }
         Ok(match position {
             Some(position) => position,
-            None => fields.constant(space, scalar(dtype, 0)),
+            None => self.function.fields.constant(space, scalar(dtype, 0)),
         })
     }
 

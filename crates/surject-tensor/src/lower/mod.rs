@@ -10,6 +10,7 @@
 mod assign;
 mod fetch;
 mod primitive;
+mod window;
 mod words;
 
 use crate::error::{TensorError, TensorErrorKind};
@@ -17,9 +18,13 @@ use crate::graph::{Action, Data, Graph, NodeId, NodeKind, StepId};
 use crate::operator::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use surject_index::Space;
-use surject_ir::{DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var};
+use surject_index::{Extent, Fact, IndexMap, Space};
+use surject_ir::{
+    DType, FieldId, Function, Program, Scalar, SizeGuard, Statement, StatementKind, TensorType, TypeError,
+    Var,
+};
 use surject_projection::Index;
+use surject_shape::Place;
 
 /// How a graph becomes a program.
 #[derive(Clone, Debug)]
@@ -95,6 +100,7 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
             _ => {}
         }
     }
+    main.assume()?;
     for action in actions {
         match action {
             Action::Assign(step) => main.assign(step)?,
@@ -249,13 +255,25 @@ impl<'a> Builder<'a> {
 
     fn space(&self, node: NodeId) -> Result<Space, TensorError> {
         let shape = self.data.ground(node)?;
-        let symbolic = shape.in_memory_order().into_iter().find(|d| d.size().is_none());
-        if let Some(dim) = symbolic {
-            let message =
-                format!("the size `{dim}` is symbolic, and a program of assignments is made for numbers");
-            return Err(TensorError::new(TensorErrorKind::Size, message));
+        let declared = &self.data.declared;
+        let space = Space::new(shape.in_memory_order().iter().map(|d| declared.tidy(d.extent())));
+        if !self.main {
+            self.refuse_symbolic(node, &space)?;
         }
-        Ok(Space::new(shape.in_memory_order().iter().map(|d| d.extent())))
+        Ok(space)
+    }
+
+    /// State is there before any call gives sizes, and stays when others do.
+    fn refuse_symbolic(&self, node: NodeId, space: &Space) -> Result<(), TensorError> {
+        let Some(size) = space.extents().iter().find(|e| e.as_const().is_none()) else { return Ok(()) };
+        let known = &self.data.nodes[node.0 as usize];
+        let message = format!(
+            "`{}` is made before a call gives the size `{size}` a value: state and its first values have sizes that are \
+             numbers",
+            known.label
+        );
+        let help = "make it an input, or let its axes have sizes that are numbers";
+        Err(TensorError::new(TensorErrorKind::Size, message).with_help(help).at(known.place.clone()))
     }
 
     fn port(&self, node: NodeId, dtype: DType) -> Result<Port, TensorError> {
@@ -268,6 +286,31 @@ impl<'a> Builder<'a> {
         let var = self.function.var(&name_of(&port.label, "x"), port.ty.clone());
         self.arguments.insert(port.node, var);
         self.current.insert(port.node, var);
+    }
+
+    /// Takes the declared sizes and the facts about them, once the inputs have parameters.
+    fn assume(&mut self) -> Result<(), TensorError> {
+        let declared = self.data.declared.clone();
+        if declared.sizes().is_empty() {
+            return Ok(());
+        }
+        let ports = self.inputs.iter().chain(&self.indices);
+        self.function.params = ports.map(|port| self.arguments[&port.node]).collect();
+        for (name, place) in declared.sizes() {
+            if self.function.declaration(name).is_none() {
+                let message =
+                    format!("no call gives the size `{name}` a value: no input has an axis of this size");
+                return Err(TensorError::new(TensorErrorKind::Size, message)
+                    .with_help(format!("declare an input with it: `input x: \"{name},\";`"))
+                    .at(place.clone()));
+            }
+        }
+        let guard = |(fact, place): &(Fact, Option<Place>)| SizeGuard {
+            fact: fact.clone(),
+            origin: place.as_ref().map(|place| format!("`where {fact}` at {place}").into()),
+        };
+        self.function.guards = declared.facts().iter().map(guard).collect();
+        self.function.assume().map_err(|e| TensorError::new(TensorErrorKind::Size, e.to_string()))
     }
 
     /// Stores a field as the newest version of a tensor.
@@ -324,7 +367,11 @@ impl<'a> Builder<'a> {
 
     /// Numbers are written into fields, not stored.
     fn is_number(&self, node: NodeId) -> bool {
-        matches!(self.data.nodes[node.0 as usize].kind, NodeKind::Number(_) | NodeKind::Size(_))
+        match self.data.nodes[node.0 as usize].kind {
+            NodeKind::Number(_) => true,
+            NodeKind::Size(size) => self.data.extent_of(size).is_none_or(|e| e.as_const().is_some()),
+            _ => false,
+        }
     }
 
     /// Runs what a step writes going forward.
@@ -470,7 +517,20 @@ fn name_of(label: &str, fallback: &str) -> String {
     }
 }
 
-/// The sizes of a space of a program that is being lowered, which are numbers.
-fn numbers(space: &Space) -> Vec<i64> {
-    space.extents().iter().filter_map(|e| i64::try_from(e.as_const()?).ok()).collect()
+impl Builder<'_> {
+    /// A size as a stored integer without axes.
+    fn size_var(&mut self, size: &Extent) -> Result<Var, TensorError> {
+        let field =
+            self.function.size_field::<TypeError>(size, &mut |_, _| Ok(None)).map_err(fetch::internal)?;
+        Ok(self.plain_store("size", field))
+    }
+
+    /// A size at every point of a space, as numbers of a type.
+    fn size_at(&mut self, size: &Extent, space: &Space, dtype: DType) -> Result<FieldId, TypeError> {
+        let field = self.function.size_field::<TypeError>(size, &mut |_, _| Ok(None))?;
+        let var = self.plain_store("size", field);
+        let field = self.function.tensor(var);
+        let field = self.function.fields.read(IndexMap::projection(space, &[]), field)?;
+        Ok(self.function.fields.convert(dtype, field))
+    }
 }

@@ -72,7 +72,9 @@ impl Builder<'_> {
             [piece] => access(piece, slot).filter(|a| a.is_total()).map(|a| (piece, a.push().0)),
             _ => None,
         };
-        let Some((piece, map)) = whole.filter(|(_, map)| map.bijective().is_yes()) else {
+        let Some((piece, map)) =
+            whole.filter(|(_, map)| map.bijective_given(self.data.declared.given()).is_yes())
+        else {
             let message = "random words are written once at each position".to_string();
             let help = "make the words first, and accumulate the numbers that they are converted to";
             return Err(self.wrong(step, TensorErrorKind::Accumulation, message, help));

@@ -6,6 +6,7 @@ use super::{
     AssignmentReport, Derivation, LoopReport, MapReport, Relation, Report, StepReport, TensorReport,
 };
 use serde_json::{Value, json};
+use surject_index::Extent;
 
 impl Report {
     /// The report as JSON: `{"tensors": […], "steps": […]}`.
@@ -34,7 +35,7 @@ fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
 }
 
 fn tensor(t: &TensorReport) -> Value {
-    let axes = |a: &super::AxisReport| json!({ "row": a.row, "size": a.size, "basis": a.basis });
+    let axes = |a: &super::AxisReport| json!({ "row": a.row, "size": size(&a.size), "basis": a.basis });
     json!({
         "name": t.name,
         "kind": t.kind,
@@ -46,6 +47,11 @@ fn tensor(t: &TensorReport) -> Value {
         "follows": list(&t.follows, derivation),
         "first_value": t.first_value,
     })
+}
+
+/// A number, or the text of a symbolic size.
+fn size(extent: &Extent) -> Value {
+    extent.as_const().map_or_else(|| json!(extent.to_string()), |n| json!(n))
 }
 
 fn derivation(d: &Derivation) -> Value {
@@ -75,7 +81,7 @@ fn relation(r: &Relation) -> Value {
 }
 
 fn one_loop(l: &LoopReport) -> Value {
-    json!({ "name": l.name, "size": l.size })
+    json!({ "name": l.name, "size": size(&l.size) })
 }
 
 fn map(m: &MapReport) -> Value {

@@ -6,10 +6,10 @@ use crate::graph::{Action, Data, NodeId, NodeKind, Step, StepId};
 use crate::lower::wanted_gradients;
 use crate::operator::{Cell, Rule, Term};
 use std::collections::{BTreeSet, HashSet};
-use surject_index::{Affine, Verdict};
+use surject_index::{Affine, Extent, Verdict};
 use surject_ir::DType;
 use surject_notation::source::{Accumulator, Slot};
-use surject_projection::{Access, Index, LoopId, Piece, Projections, injective, surjective};
+use surject_projection::{Access, Index, LoopId, Piece, Projections, injective, lacking, surjective};
 
 /// Every step with its loops.
 pub(super) fn steps(
@@ -191,7 +191,7 @@ impl Writer<'_> {
         let found = self.projections.of(id);
         LoopReport {
             name: found.map_or_else(|| "?".to_string(), |l| l.name.clone()),
-            size: found.map_or(0, |l| l.size),
+            size: found.map_or(Extent::Const(0), |l| l.size.clone()),
         }
     }
 
@@ -254,7 +254,7 @@ impl Writer<'_> {
         let Cell::Value(slot) = cell else { return None };
         match &self.data.nodes[self.step.of_slot(slot)?.0 as usize].kind {
             NodeKind::Number(value) => Some(number(*value)),
-            NodeKind::Size(size) => self.data.size_of(*size).map(|n| n.to_string()),
+            NodeKind::Size(size) => self.data.extent_of(*size).map(|n| n.to_string()),
             _ => None,
         }
     }
@@ -302,7 +302,7 @@ impl Writer<'_> {
         let reduces = self.reduces(slot, &active);
         Ok(AssignmentReport {
             text,
-            why: why(&target, rule, injective, surjective),
+            why: why(&target, rule, injective, surjective) + &self.lacking(rule, &written, &sizes.1),
             target,
             slot: slot_name(slot),
             accumulator: sign,
@@ -316,8 +316,27 @@ impl Writer<'_> {
         })
     }
 
+    /// The facts about sizes that would decide more of the map of the target.
+    fn lacking(&self, rule: &Rule, written: &[Piece], sizes: &[Extent]) -> String {
+        let mut text = String::new();
+        let reset_only = rule.reset && rule.accumulator != Accumulator::Set;
+        let questions = [
+            ("surjective", Some(sizes), surjective(written, sizes)),
+            ("injective", None, injective(written)),
+        ];
+        for (what, cover, _) in
+            questions.into_iter().filter(|q| q.2.is_unknown() && !(reset_only && q.1.is_none()))
+        {
+            let facts: Vec<String> = lacking(written, cover).iter().map(ToString::to_string).collect();
+            if !facts.is_empty() {
+                text += &format!("; `{}` would make it {what}", facts.join(", "));
+            }
+        }
+        text
+    }
+
     /// The sizes of all axes of a slot, and of those whose position is not given from outside.
-    fn sizes(&self, slot: Slot) -> (Vec<u64>, Vec<u64>) {
+    fn sizes(&self, slot: Slot) -> (Vec<Extent>, Vec<Extent>) {
         let all = match slot {
             Slot::Lhs => self.projections.result_extents.clone(),
             Slot::Rhs(k) => {
@@ -326,12 +345,13 @@ impl Writer<'_> {
             }
         };
         let axes = self.indices(slot).iter().zip(&all);
-        let seen = axes.filter(|(index, _)| **index != Index::External).map(|(_, size)| *size).collect();
+        let seen =
+            axes.filter(|(index, _)| **index != Index::External).map(|(_, size)| size.clone()).collect();
         (all, seen)
     }
 
-    fn ty(&self, sizes: &[u64]) -> String {
-        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    fn ty(&self, sizes: &[Extent]) -> String {
+        let sizes: Vec<String> = sizes.iter().map(Extent::to_string).collect();
         if sizes.is_empty() { self.dtype.to_string() } else { format!("{}[{}]", self.dtype, sizes.join(",")) }
     }
 
@@ -363,7 +383,7 @@ impl Writer<'_> {
             }
             for access in pieces.iter().filter_map(|p| access(p, slot)).filter(|a| !a.is_total()) {
                 let axes = access.before().iter().zip(access.after()).enumerate();
-                for (axis, (before, after)) in axes.filter(|(_, (b, a))| **b > 0 || **a > 0) {
+                for (axis, (before, after)) in axes.filter(|(_, (b, a))| **b > 0 || **a != Extent::Const(0)) {
                     let text = format!(
                         "axis {} of {name} is met up to {before} before and {after} after its positions; \
                          those points contribute nothing",

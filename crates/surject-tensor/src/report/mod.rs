@@ -31,6 +31,7 @@ mod relations;
 use crate::error::TensorError;
 use crate::graph::{Graph, NodeId, NodeKind};
 use names::Names;
+use surject_index::Extent;
 use surject_ir::DType;
 
 /// What inference found about a graph.
@@ -73,7 +74,7 @@ pub struct AxisReport {
     /// `batch`, `output` or `input`.
     pub row: &'static str,
     /// The number of positions; none where it is symbolic.
-    pub size: Option<u64>,
+    pub size: Extent,
     /// What the axis means; the claim-free unit has no basis.
     pub basis: Option<&'static str>,
 }
@@ -138,7 +139,7 @@ pub struct LoopReport {
     /// The label of the spec, or a letter for the kind of its axis.
     pub name: String,
     /// It runs from 0 to below this.
-    pub size: u64,
+    pub size: Extent,
 }
 
 /// The index map of a tensor of an operation.

@@ -143,7 +143,7 @@ pub(super) fn axes(data: &Data, shape: &Shape) -> Vec<AxisReport> {
         let dims = data.solver.ground_row(term).map(|r| r.flat()).unwrap_or_default();
         axes.extend(dims.into_iter().map(|d| AxisReport {
             row,
-            size: d.size(),
+            size: d.extent(),
             basis: d.basis().map(|b| b.name()),
         }));
     }

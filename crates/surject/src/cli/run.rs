@@ -296,6 +296,12 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
             }
             Some(super::bind::bound(source, function, &arguments.input)?)
         }
+        Some(function) if is_symbolic(function) => match &tensor {
+            Some(tensor) => {
+                Some(arguments.tensor.bound(tensor, &program, arguments.backend, &arguments.input, source)?)
+            }
+            None => None,
+        },
         _ => None,
     };
     let bound = bound.map(|(bound, inputs)| {
@@ -313,14 +319,15 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
         program = optimised.program;
         times.note("optimise", time);
     }
-    let function = program.function(&name).cloned().unwrap_or_default();
     let inputs = match (&tensor, bound.or(given)) {
+        (Some(_), Some(inputs)) => inputs,
         (Some(tensor), _) => {
             arguments.tensor.arguments(tensor, &program, arguments.backend, &arguments.input)?
         }
         (None, Some(inputs)) => inputs,
-        (None, None) => load_inputs(&function, &arguments.input)?,
+        (None, None) => load_inputs(&program.function(&name).cloned().unwrap_or_default(), &arguments.input)?,
     };
+    let function = program.function(&name).cloned().unwrap_or_default();
     let names = match &tensor {
         Some(tensor) => tensor::result_names(tensor),
         None => (0..function.body.results.len()).map(|i| format!("out{i}")).collect(),

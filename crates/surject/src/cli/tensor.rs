@@ -57,7 +57,7 @@ impl TensorArguments {
         let mut rest = files.iter();
         let mut buffers = Vec::new();
         for (port, path) in lowered.inputs.iter().zip(&mut rest) {
-            buffers.push(load(path, &port.ty, &port.label)?);
+            buffers.push(load_sized(path, port)?);
         }
         if by_file > 0 {
             for (port, path) in lowered.indices.iter().zip(&mut rest) {
@@ -77,6 +77,25 @@ impl TensorArguments {
             buffers.extend(self.first_state(tensor, program, backend)?);
         }
         Ok(buffers)
+    }
+
+    /// The arguments of a `main` with symbolic sizes, and the program with the sizes that they give.
+    pub fn bound(
+        &self,
+        tensor: &TensorProgram,
+        program: &Program,
+        backend: Backend,
+        files: &[PathBuf],
+        source: &crate::Source,
+    ) -> Result<(Program, Vec<Buffer>), Failure> {
+        let init = program.functions.iter().filter(|f| f.name == "init").cloned().collect();
+        let init = Program { name: program.name.clone(), functions: init };
+        let arguments = self.arguments(tensor, &init, backend, files)?;
+        let main = program.function("main").cloned().unwrap_or_default();
+        let bound = surject_ir::bind(&main, &arguments)
+            .map_err(|e| Failure::bad_input(format!("{}: {e}", source.name)))?;
+        let functions = std::iter::once(bound).chain(init.functions).collect();
+        Ok((Program { name: program.name.clone(), functions }, arguments))
     }
 
     /// The static indices, by name.
@@ -137,6 +156,25 @@ impl TensorArguments {
         });
         state.collect()
     }
+}
+
+/// The values of a file for an input. What its symbolic sizes are is said when all are there.
+fn load_sized(path: &Path, port: &Port) -> Result<Buffer, Failure> {
+    if port.ty.space.extents().iter().all(|e| e.as_const().is_some()) {
+        return load(path, &port.ty, &port.label);
+    }
+    let buffer = npy::read(path).map_err(Failure::bad_input)?;
+    if buffer.dtype() == port.ty.dtype && buffer.shape().len() == port.ty.space.rank() {
+        return Ok(buffer);
+    }
+    let shape: Vec<u64> = buffer.shape().iter().map(|n| *n as u64).collect();
+    let found = surject_ir::TensorType::new(buffer.dtype(), surject_index::Space::of(&shape));
+    Err(Failure::bad_input(format!(
+        "{}: the input `{}` is {}, and the file holds {found}",
+        path.display(),
+        port.label,
+        port.ty
+    )))
 }
 
 fn check_position(tensor: &TensorProgram, port: &Port, position: f64) -> Result<(), Failure> {
