@@ -130,6 +130,12 @@ impl Expression {
         let Node::Binary(BinaryOp::Mul, left, right) = self.dag[body].node else { return None };
         // One output that is stored, each element once.
         let [output] = &self.outputs[..] else { return None };
+        // Columns are what lies next to each other in it, whichever factor stands first.
+        let only = |of: NodeId, other: NodeId| {
+            let own = self.dag[of].deps.minus(self.dag[other].deps);
+            self.loops.iter().any(|&l| own.contains(l) && output.address.coeff(l) == 1)
+        };
+        let turned = only(left, right);
         let all: LoopSet = self.loops.iter().copied().collect();
         let once = self.loops.iter().all(|&l| self.free.contains(l));
         let reads_itself = self.nodes().into_iter().any(|n| match self.dag[n].node {
@@ -140,7 +146,7 @@ impl Expression {
             && once
             && !reads_itself
             && self.dag[sum].deps.minus(all) == LoopSet::default())
-        .then_some(Parts { sum, left, right })
+        .then_some(if turned { Parts { sum, left: right, right: left } } else { Parts { sum, left, right } })
     }
 
     /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
@@ -255,9 +261,9 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     if m % rows != 0 || !(1..=WARP).contains(&tiles.warps()) {
         return Err(format!("{m} rows are not those of 1 to {WARP} warps with {rows} each"));
     }
-    if n % (WARP * columns) != 0 || m % WARP != 0 {
+    if n % (WARP * columns) != 0 || m % WARP != 0 || k % 4 != 0 {
         return Err(format!(
-            "a tile of {m} by {n}: the columns are multiples of {}, the rows of {WARP}",
+            "a tile of {m} by {n} by {k}: the columns are multiples of {}, the rows of {WARP}, the terms of 4",
             WARP * columns
         ));
     }

@@ -45,7 +45,8 @@ impl Writer<'_> {
                 Pointer { name, space: 3 }
             }
             Space::Shared => {
-                let symbol = format!("{}_{}", self.kernel.name, memory.name);
+                // No kernel has a name like this.
+                let symbol = format!("\"{}${}\"", self.kernel.name, memory.name);
                 let _ = writeln!(
                     self.globals,
                     "    llvm.mlir.global internal @{symbol}() {{addr_space = 3 : i32, alignment = 16 : i64}} : \

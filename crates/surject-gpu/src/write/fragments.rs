@@ -6,16 +6,19 @@
 //! ```text
 //! for %e = 0 to ELEMENTS { store %value, acc[%e] }
 //! matmul (m, n, k) acc[0] by (n, 1), …
-//! for %i = 0 to m { … for %j = 0 to n { … %x = load acc[n*%i + %j]  … } }
+//! for %i = 0 to m { … for %j = 0 to n step 2 { … %x = load acc[n*%i + %j + lane] : f32x2  … } }
 //! ```
 //!
-//! What stands around the load each thread does for the elements that it has.
+//! What stands around the load each thread does for the pairs of elements that it has.
 
 use super::{Agent, Done, KernelWriter, Writer, element};
 use surject_ir::DType;
 use surject_kernel::{
     Affine, Kernel, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Term, Tile, Value,
 };
+
+/// Elements side by side that a thread has of a row.
+const PAIR: i64 = 2;
 
 /// How the threads of a warp share a matrix of sums.
 #[derive(Clone, Debug)]
@@ -45,11 +48,11 @@ pub(super) fn sums(kernel: &Kernel) -> Vec<(Mem, MatMulSizes)> {
     found
 }
 
-/// A loop from 0 to a number, in steps of one, that carries nothing.
-fn simple(statement: &Statement) -> Option<(Value, i64, &Region)> {
+/// A loop from 0 to a number, in such steps, that carries nothing.
+fn simple(statement: &Statement, by: i64) -> Option<(Value, i64, &Region)> {
     match &statement.op {
-        Op::For { low, high, step: 1, kind: LoopKind::Serial | LoopKind::Unrolled, inits, body }
-            if inits.is_empty() && low.as_constant() == Some(0) =>
+        Op::For { low, high, step, kind: LoopKind::Serial | LoopKind::Unrolled, inits, body }
+            if inits.is_empty() && *step == by && low.as_constant() == Some(0) =>
         {
             Some((*body.params.first()?, high.as_constant()?, body))
         }
@@ -111,18 +114,18 @@ impl Writer<'_> {
         if self.agent != Agent::Warp || self.fragments.is_empty() {
             return Ok(false);
         }
-        let Some((outer, count, body)) = simple(statement) else { return Ok(false) };
-        let affine = |terms: &[(Value, i64)]| {
+        let Some((outer, count, body)) = simple(statement, 1) else { return Ok(false) };
+        let affine = |terms: &[(Value, i64)], lane: i64| {
             let mut terms: Vec<Term> =
                 terms.iter().map(|&(v, factor)| Term { values: vec![v], factor }).collect();
             terms.sort();
-            Affine { terms, lane: 0, offset: 0 }
+            Affine { terms, lane, offset: 0 }
         };
         match &body.body[..] {
             [Statement { op: Op::Store { place, value, .. }, .. }] => {
                 let Some(fragments) = self.fragments.get(&place.mem).cloned() else { return Ok(false) };
                 let all = (fragments.rows * fragments.columns) as i64;
-                if count != all || place.at != affine(&[(outer, 1)]) || self.ty(*value).lanes != 1 {
+                if count != all || place.at != affine(&[(outer, 1)], 0) || self.ty(*value).lanes != 1 {
                     return Err("sums of a warp that are filled in parts".into());
                 }
                 let value = self.name(*value)?;
@@ -131,7 +134,7 @@ impl Writer<'_> {
                 Ok(true)
             }
             [around @ .., inner] => {
-                let Some((column, columns, inner)) = simple(inner) else { return Ok(false) };
+                let Some((column, columns, inner)) = simple(inner, PAIR) else { return Ok(false) };
                 let is_sum = |s: &&Statement| match &s.op {
                     Op::Load { place, .. } => self.fragments.contains_key(&place.mem),
                     _ => false,
@@ -141,8 +144,8 @@ impl Writer<'_> {
                 let Op::Load { place: from, .. } = &load.op else { return Ok(false) };
                 let Some(fragments) = self.fragments.get(&from.mem).cloned() else { return Ok(false) };
                 let whole = (count, columns) == (fragments.rows as i64, fragments.columns as i64);
-                let dense = from.at == affine(&[(outer, columns), (column, 1)]);
-                if !whole || !dense {
+                let dense = from.at == affine(&[(outer, columns), (column, 1)], 1);
+                if !whole || !dense || self.ty(load.results[0]).lanes != PAIR as usize {
                     return Err("sums of a warp that are read in parts".into());
                 }
                 let results =
@@ -169,18 +172,18 @@ impl Writer<'_> {
             self.define(results.row, at);
             self.statements(results.around)?;
             for j in 0..fragments.columns / 8 {
-                for part in 0..2 {
-                    let right = self.index((8 * j + part) as i64);
-                    let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
-                    self.define(results.column, at);
-                    let slot = 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2) + part;
-                    for statement in results.inside {
-                        if statement.results[..] == [results.sum] {
-                            let own = self.load_slot(fragments, slot);
-                            self.define(results.sum, own);
-                        } else {
-                            self.statements(std::slice::from_ref(statement))?;
-                        }
+                let right = self.index(8 * j as i64);
+                let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
+                self.define(results.column, at);
+                self.divides.insert(results.column, PAIR);
+                let slot = 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2);
+                for statement in results.inside {
+                    if statement.results[..] == [results.sum] {
+                        let own = [self.load_slot(fragments, slot), self.load_slot(fragments, slot + 1)];
+                        let own = self.joined(&own, element(fragments.dtype));
+                        self.define(results.sum, own);
+                    } else {
+                        self.statements(std::slice::from_ref(statement))?;
                     }
                 }
             }

@@ -139,9 +139,9 @@ pub fn texts() -> Vec<(&'static str, String)> {
                     matmul (16, 16, 16) acc[0] by (16, 1), a[512*%1 + 16*%4] by (32, 1), b[256*%4] by (1, 16)
                   }
                   for %5 = 0 to 16 {
-                    for %6 = 0 to 16 {
-                      %7 = load acc[16*%5 + %6] : f32
-                      store %7, c[256*%1 + 16*%5 + %6]
+                    for %6 = 0 to 16 step 2 {
+                      %7 = load acc[16*%5 + %6 + lane] : f32x2
+                      store %7, c[256*%1 + 16*%5 + %6 + lane]
                     }
                   }
                 }

@@ -9,8 +9,10 @@ use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, overflow}
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
-/// Terms that are written out.
+/// Terms that are loaded at once.
 const TERMS: i64 = 4;
+/// Terms that are written out, so that what the next ones need is loaded before the products of those before.
+const WRITTEN: i64 = 16;
 
 impl Lowering<'_> {
     pub(super) fn by_threads(
@@ -77,7 +79,7 @@ impl Lowering<'_> {
         agents: &Agents,
         (stage, sums): (&Affine, Vec<Value>),
     ) -> Lowered<Vec<Value>> {
-        let written: i64 = std::env::var("SURJECT_TERMS").map_or(TERMS, |t| t.parse().unwrap());
+        let written = if c.tiles.tile[2] % WRITTEN == 0 { WRITTEN } else { TERMS };
         let dtype = |side: &Side| self.expression.dag[side.node].dtype;
         let (left_type, right_type) = (dtype(left), dtype(right));
         let (number, mut sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);

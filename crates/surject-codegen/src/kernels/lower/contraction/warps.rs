@@ -8,6 +8,8 @@ use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space
 
 /// Stages of shared memory for copies in the background.
 pub(super) const STAGES: i64 = 3;
+/// Neighbours in a row that a thread has of the sums of a warp.
+const PAIR: i64 = 2;
 
 impl Lowering<'_> {
     /// The kernel; with so many stages for copies in the background, or one that is filled between barriers.
@@ -128,7 +130,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Computes and stores what depends on the sums of a warp, element by element.
+    /// Computes and stores what depends on the sums of a warp, two neighbours at once, as threads have them.
     fn results_of_warp(
         &mut self,
         c: &Contraction,
@@ -141,15 +143,18 @@ impl Lowering<'_> {
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
         self.set(left.own, left.first.plus(&line, 1).ok_or_else(overflow)?);
-        let (column, _) = self.b.open_for(0, columns, 1, LoopKind::Serial, &[]);
-        self.set(right.own, right.first.plus(&Affine::from(column), 1).ok_or_else(overflow)?);
-        let from = Affine::from(column).plus(&Affine::from(row), columns).ok_or_else(overflow)?;
-        let value = self.b.load(Place::new(acc, from), Type::scalar(DType::F32));
+        let (column, _) = self.b.open_for(0, columns, PAIR, LoopKind::Serial, &[]);
+        let column = Affine::from(column).plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
+        self.lanes = Some((right.own, PAIR as usize));
+        self.set(right.own, right.first.plus(&column, 1).ok_or_else(overflow)?);
+        let from = column.plus(&Affine::from(row), columns).ok_or_else(overflow)?;
+        let value = self.b.load(Place::new(acc, from), Type::vector(DType::F32, PAIR as usize));
         let value = self.b.convert(value, self.expression.dag[c.parts.sum].dtype);
         if let Some(frame) = self.frames.last_mut() {
             frame.values.insert(c.parts.sum, value);
         }
         self.store()?;
+        self.lanes = None;
         (0..2).for_each(|_| _ = self.b.close_for(&[]));
         Ok(())
     }
