@@ -10,10 +10,13 @@
 //! depend on literals alone before the first run.
 
 use crate::Gpu;
+mod loops;
+mod variables;
+
 use crate::compile::{self, CompileError};
 use crate::rounds::Known;
 use crate::write::{self, Written};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use surject_codegen::CodegenError;
 use surject_codegen::kernels::expression::{Tensor as KernelTensor, assignment};
 use surject_codegen::kernels::legal::legal;
@@ -24,9 +27,10 @@ use surject_cuda::{
     HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, in_place, memory,
 };
 use surject_ir::{
-    AccOp, Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
-    TensorType, Var, uses,
+    AccOp, Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Statement, StatementKind, TensorType,
+    Var, uses,
 };
+use variables::{free_variables, read};
 
 /// Why a program has no plan.
 #[derive(Debug, thiserror::Error)]
@@ -288,115 +292,6 @@ impl Planner<'_> {
         }
     }
 
-    /// A loop. What it carries, before, in and after it, is one tensor each.
-    fn repeat(
-        &mut self,
-        targets: &[Var],
-        inits: &[Var],
-        [cond, body]: [&Region; 2],
-        steps: &mut Vec<Step>,
-    ) -> Result<(), ProgramError> {
-        let rounds = self.known.rounds(self.function, inits, [cond, body]);
-        // A counter that only counts is not computed.
-        let mut live = vec![true; inits.len()];
-        if rounds.is_some() {
-            let skipped;
-            (live, skipped) = needed(self.function, &self.read, targets, body);
-            self.skipped.extend(skipped);
-        }
-        let mut carried = Vec::new();
-        for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
-            let from = self.get(init)?;
-            // What every round gives on as it was is the tensor that the loop begins with.
-            if body.body.results.get(i) == body.params.get(i) || !live[i] {
-                self.places.insert(target, from);
-                carried.push(from);
-                continue;
-            }
-            let to = self.define(target)?;
-            steps.push(Step::Copy { from, to });
-            carried.push(to);
-        }
-        if rounds == Some(0) {
-            return Ok(());
-        }
-        let stays = |i: usize| body.body.results.get(i) == body.params.get(i);
-        let give = |planner: &mut Self, region: &Region| {
-            planner.places.extend(region.params.iter().copied().zip(carried.iter().copied()));
-            for (i, param) in region.params.iter().enumerate().filter(|&(i, _)| stays(i)) {
-                if inits.get(i).is_some_and(|init| planner.once.contains(init)) {
-                    planner.once.insert(*param);
-                }
-            }
-        };
-        let mut until = None;
-        if rounds.is_none() {
-            give(self, cond);
-            self.hoist(cond, &stays, steps)?;
-            let mut condition = self.block(&cond.body)?;
-            let test = match cond.body.results[..] {
-                [test] => self.typed(test, &mut condition)?,
-                _ => {
-                    let what = "a loop with a condition of several values".to_string();
-                    return Err(CodegenError::Malformed { what, origin: None }.into());
-                }
-            };
-            until = Some((condition, test));
-        }
-        give(self, body);
-        self.hoist(body, &stays, steps)?;
-        let mut list = self.block(&body.body)?;
-        let lives = body.body.results.iter().zip(&live);
-        let results = lives.zip(&carried).map(|((&v, &live), &to)| if live { self.get(v) } else { Ok(to) });
-        let results = results.collect::<Result<Vec<TensorId>, ProgramError>>()?;
-        // A carried value that another one becomes must not be overwritten first.
-        let mut late = Vec::new();
-        for (i, (&from, &to)) in results.iter().zip(&carried).enumerate() {
-            if from == to {
-                continue;
-            }
-            if carried.contains(&from) {
-                let ty = self.function.ty(targets[i]).clone();
-                let between = self.fresh(&format!("{}.next", self.function.name_of(targets[i])), &ty)?;
-                list.push(Step::Copy { from, to: between });
-                late.push(Step::Copy { from: between, to });
-            } else {
-                late.push(Step::Copy { from, to });
-            }
-        }
-        list.extend(late);
-        match (rounds, until) {
-            (Some(1), _) => steps.extend(list),
-            (Some(count), _) => steps.push(Step::Repeat { count, body: list }),
-            (None, Some((condition, test))) => steps.push(Step::While { condition, test, body: list }),
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// Puts assignments of a region before its loop that read nothing which the loop changes. Kernels have no effect but what
-    /// they write, so they may also run where the loop does not.
-    fn hoist(
-        &mut self,
-        region: &Region,
-        stays: &dyn Fn(usize) -> bool,
-        steps: &mut Vec<Step>,
-    ) -> Result<(), ProgramError> {
-        let changed = region.params.iter().enumerate().filter(|&(i, _)| !stays(i)).map(|(_, &p)| p);
-        let mut own: HashSet<Var> = changed.collect();
-        own.extend(region.body.statements.iter().flat_map(|s| s.targets().iter().copied()));
-        for statement in &region.body.statements {
-            let StatementKind::Store { target, field } = statement.kind else { continue };
-            let small = bytes(self.function.ty(target)).is_some_and(|bytes| bytes <= KEPT);
-            if small && !uses::tensors(&self.function.fields, field).iter().any(|v| own.contains(v)) {
-                own.remove(&target);
-                self.statement(statement, steps)?;
-                self.skipped.insert(target);
-            }
-        }
-        Ok(())
-    }
-
     /// Does an assignment depend on literals alone, and is it worth its memory between the runs? One value everywhere is
     /// sooner written than copied.
     fn is_once(&self, target: Var, field: FieldId) -> bool {
@@ -644,98 +539,4 @@ impl Planner<'_> {
         steps.push(Step::Host { program: number, inputs: own, outputs });
         Ok(())
     }
-}
-
-/// Which carried values of a loop are needed, and the variables of a round that are not.
-fn needed(
-    function: &Function,
-    read: &HashSet<Var>,
-    targets: &[Var],
-    body: &Region,
-) -> (Vec<bool>, HashSet<Var>) {
-    let mut live: Vec<bool> = targets.iter().map(|target| read.contains(target)).collect();
-    loop {
-        let results = body.body.results.iter().zip(&live).filter(|(_, live)| **live);
-        let mut used: HashSet<Var> = results.map(|(&v, _)| v).collect();
-        let mut skipped = HashSet::new();
-        for statement in body.body.statements.iter().rev() {
-            match statement.targets().iter().any(|target| used.contains(target)) {
-                true => uses::statement(&function.fields, statement, &mut used),
-                false => skipped.extend(statement.targets().iter().copied()),
-            }
-        }
-        let before = live.clone();
-        body.params.iter().zip(&mut live).for_each(|(param, live)| *live |= used.contains(param));
-        if live == before {
-            return (live, skipped);
-        }
-    }
-}
-
-/// The variables that something reads, and the assignments of a function that no statement needs stored: kernels compute
-/// their elements themselves.
-fn read(function: &Function) -> (HashSet<Var>, HashMap<Var, &Statement>) {
-    let (mut read, mut stored) = (HashSet::new(), HashMap::new());
-    let mut work = vec![&function.body];
-    while let Some(block) = work.pop() {
-        read.extend(block.results.iter().copied());
-        for statement in &block.statements {
-            match &statement.kind {
-                StatementKind::Store { target, field } => {
-                    read.extend(uses::tensors(&function.fields, *field));
-                    if let FieldKind::Const(_) | FieldKind::Index { .. } = function.fields[*field].kind {
-                        stored.insert(*target, statement);
-                    }
-                }
-                StatementKind::Constant { .. } => {}
-                StatementKind::Call { args, .. } => {
-                    let call = Call::of(function, statement);
-                    read.extend(call.map_or_else(|| args.clone(), |call| call.reads()));
-                }
-                StatementKind::While { inits, .. } => read.extend(inits.iter().copied()),
-                StatementKind::If { index, .. } => _ = read.insert(*index),
-            }
-            work.extend(statement.regions().iter().map(|r| &r.body));
-        }
-    }
-    stored.retain(|var, _| !read.contains(var));
-    (read, stored)
-}
-
-/// The variables that a statement uses and does not define: arguments of an operation, then others by their numbers.
-fn free_variables(function: &Function, whole: &Statement) -> Vec<Var> {
-    let (mut used, mut own) = (BTreeSet::new(), HashSet::new());
-    let mut work = vec![whole];
-    while let Some(statement) = work.pop() {
-        own.extend(statement.targets().iter().copied());
-        match &statement.kind {
-            StatementKind::Store { field, .. } => {
-                used.extend(function.fields.reachable(&[*field]).into_iter().filter_map(|f| {
-                    match function.fields[f].kind {
-                        FieldKind::Tensor(var) => Some(var),
-                        _ => None,
-                    }
-                }));
-            }
-            StatementKind::Constant { .. } => {}
-            StatementKind::Call { args, .. } => used.extend(args.iter().copied()),
-            StatementKind::While { inits, .. } => used.extend(inits.iter().copied()),
-            StatementKind::If { index, .. } => {
-                used.insert(*index);
-            }
-        }
-        for region in statement.regions() {
-            own.extend(region.params.iter().copied());
-            used.extend(region.body.results.iter().copied());
-            work.extend(&region.body.statements);
-        }
-    }
-    // Arguments of an operation come first, in their order.
-    let mut all: Vec<Var> = Vec::new();
-    if let StatementKind::Call { args, .. } = &whole.kind {
-        all.extend(args);
-    }
-    all.extend(used);
-    let mut seen = HashSet::new();
-    all.into_iter().filter(|var| !own.contains(var) && seen.insert(*var)).collect()
 }

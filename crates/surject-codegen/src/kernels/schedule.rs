@@ -462,8 +462,9 @@ fn check(
     expression: &Expression,
     nests: &[(Option<NodeId>, Vec<Axis>)],
 ) -> Result<(Option<i64>, Option<i64>), Unfit> {
-    // A loop over threads or warps, and how many share it.
-    let (mut threads, mut warps): (Option<(&str, i64)>, Option<(&str, i64)>) = (None, None);
+    // A loop over threads and one over warps, and how many share them.
+    let mut threads: Option<(&str, i64)> = None;
+    let mut warps: Option<(&str, i64)> = None;
     // The lanes of the points, whose nest is the first.
     let mut lanes: Option<&Axis> = None;
     let all = || nests.iter().flat_map(|n| &n.1);
