@@ -11,7 +11,8 @@ Each step has a share of the time; what does not finish in it is cut off and say
     calibration   what the GPU does at most beside what the machine model says (`surject doctor --gpu`), or unmeasured
     correctness   [ { name, ok, seconds, detail } ]        every case against the outputs that XLA computed
     archives      the same, by the runner without a compiler
-    suite         JSON of `surject bench` beside XLA's GPU back end, or unmeasured
+    alone         JSON of `surject bench` without a peer: the time of every program, and of its launches; or unmeasured
+    suite         the same beside XLA's GPU back end, which chooses among kernels for seconds a program
     frameworks    the same beside PyTorch and Triton
     processor     { THREADS: JSON of `surject bench` on the processor beside XLA, or unmeasured }
 """
@@ -167,10 +168,14 @@ def bench(programs, words, seconds):
 
 def suite(names=None):
     own = sorted(os.path.dirname(p) for p in glob.glob(f"{HERE}/suite/*/program.mlir"))
-    if names is None:
-        # What is cut off is not what matters most.
-        return sorted(own, key=lambda p: os.path.basename(p) not in FRAMEWORKS)
-    return [p for p in own if os.path.basename(p) in names]
+    return [p for p in own if names is None or os.path.basename(p) in names]
+
+
+def peer_seconds(folder):
+    """Less for a program that XLA compiles sooner: it tries kernels for every product."""
+    with open(f"{folder}/program.mlir") as file:
+        text = file.read()
+    return text.count("dot_general") + text.count("stablehlo.convolution"), len(text)
 
 
 @step("machine", 20)
@@ -216,21 +221,28 @@ def archives(seconds):
 GPU = ["--backend", "cuda", "--device", device]
 
 
-@step("suite", 190)
+@step("alone", 100)
+def alone(seconds):
+    if options.dry_run:
+        return DRY
+    return bench(suite(), [*GPU, "--rounds", "2", "--seconds", "0.02"], seconds)
+
+
+@step("suite", 240)
 def beside_xla(seconds):
     if options.dry_run:
         return DRY
-    return bench(suite(), [*GPU, "--against", "xla-gpu", "--rounds", "2", "--seconds", "0.03"], seconds)
+    return bench(sorted(suite(), key=peer_seconds), [*GPU, "--against", "xla-gpu", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
-@step("frameworks", 70)
+@step("frameworks", 90)
 def beside_frameworks(seconds):
     if options.dry_run:
         return DRY
     return bench(suite(FRAMEWORKS), [*GPU, "--against", "torch-gpu,triton", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
-@step("processor", 90)
+@step("processor", 60)
 def processor(seconds):
     if options.dry_run:
         return DRY

@@ -16,7 +16,7 @@ pub fn in_place(plan: &mut Plan) {
     for &id in plan.params.iter().chain(&plan.results) {
         uses[id.0 as usize] += 1;
     }
-    list(&mut steps, &mut uses, &|id| plan.tensor(id).is_of_arena());
+    list(plan, &mut steps, &mut uses);
     alternate(plan, &mut steps, &mut uses);
     plan.steps = steps;
     drop_unused(plan, &uses);
@@ -67,15 +67,15 @@ pub(crate) fn has(step: &Step, id: TensorId) -> bool {
 }
 
 /// Goes through a list of steps, those inside of them first.
-fn list(steps: &mut Vec<Step>, uses: &mut [usize], free: &dyn Fn(TensorId) -> bool) {
+fn list(plan: &Plan, steps: &mut Vec<Step>, uses: &mut [usize]) {
     for step in steps.iter_mut() {
         match step {
             Step::While { condition, body, .. } => {
-                list(condition, uses, free);
-                list(body, uses, free);
+                list(plan, condition, uses);
+                list(plan, body, uses);
             }
-            Step::Repeat { body, .. } => list(body, uses, free),
-            Step::Choose { branches, .. } => branches.iter_mut().for_each(|branch| list(branch, uses, free)),
+            Step::Repeat { body, .. } => list(plan, body, uses),
+            Step::Choose { branches, .. } => branches.iter_mut().for_each(|branch| list(plan, branch, uses)),
             Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
         }
     }
@@ -85,7 +85,16 @@ fn list(steps: &mut Vec<Step>, uses: &mut [usize], free: &dyn Fn(TensorId) -> bo
             at += 1;
             continue;
         };
-        match begin(&steps[..=at], uses, (from, to)).filter(|_| from != to && free(from) && free(to)) {
+        let [source, target] = [from, to].map(|id| plan.tensor(id));
+        let free = from != to && source.is_of_arena() && target.is_of_arena();
+        // Kernels and copies do not see the type, the others do.
+        let alike = source.dtype == target.dtype && source.shape == target.shape;
+        let blind = |first: usize| {
+            let sees = |step: &Step| !matches!(step, Step::Launch { .. } | Step::Copy { .. });
+            !steps[first..=at].iter().any(|step| sees(step) && has(step, from))
+        };
+        let first = begin(&steps[..=at], uses, (from, to));
+        match first.filter(|&first| free && (alike || blind(first))) {
             None => at += 1,
             Some(first) => {
                 let mut renamed = 0;

@@ -96,13 +96,15 @@ impl Gpu {
         Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
     }
 
-    /// The terms of a sum of products in parts (split-K), where there are fewer tiles than multiprocessors: as many parts
-    /// as keep those busy, of 128 terms at least.
+    /// The terms of a sum of products in parts (split-K), where tiles keep few multiprocessors busy: as many parts as keep
+    /// all of them, of 128 terms at least.
     fn split_terms(&self, expression: &Expression, product: &Product) -> Option<(String, i64)> {
         /// Rows or columns of a small tile.
         const TILE: i64 = 64;
         /// Terms of a part.
         const TERMS: i64 = 128;
+        /// Fewer parts take longer together than what they are parts of.
+        const PARTS: i64 = 4;
         let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
         let tiles = |names: &[String]| names.iter().map(|n| (extent(n) + TILE - 1) / TILE).max().unwrap_or(1);
         let points: i64 = expression.loops().iter().map(|l| l.extent).product();
@@ -117,7 +119,7 @@ impl Gpu {
         let parts = |extent: i64| (0..16).map(|p| 1 << p).filter(|p| *p <= wanted && extent % p == 0).max();
         let split = loops.into_iter().rev().filter_map(|(extent, name)| Some((parts(extent)?, name)));
         let (parts, term) = split.max_by_key(|split| split.0)?;
-        (parts > 1).then(|| (term.clone(), parts))
+        (parts >= PARTS).then(|| (term.clone(), parts))
     }
 
     /// The threads that it runs at once.

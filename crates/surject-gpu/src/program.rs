@@ -1,6 +1,7 @@
 //! Programs as plans of a GPU: kernels, library operations on the host, loops and choices.
 //!
-//! Every assignment becomes kernels, and so do library operations that have any ([`surject_codegen::kernels::library`]); kernels of one
+//! Every assignment becomes kernels, but for those that are the same bytes by another shape, and so do library operations that
+//! have any ([`surject_codegen::kernels::library`]); kernels of one
 //! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
 //! no form for — is a step of the host, which the plan says with the
 //! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
@@ -14,7 +15,7 @@ use crate::rounds::Known;
 use crate::write::{self, Written};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::CodegenError;
-use surject_codegen::kernels::expression::Tensor as KernelTensor;
+use surject_codegen::kernels::expression::{Tensor as KernelTensor, assignment};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::library::{Call, LibraryKernels};
 use surject_codegen::kernels::run::{Kernels, assignments, kernels};
@@ -23,7 +24,7 @@ use surject_cuda::{
     HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, in_place, memory,
 };
 use surject_ir::{
-    Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
+    AccOp, Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Region, Statement, StatementKind,
     TensorType, Var, uses,
 };
 
@@ -81,6 +82,7 @@ pub fn planned(
         return Err(CodegenError::Unsupported { what, origin: None }.into());
     }
     let names = assignments(found).into_iter().map(|(name, field)| (field, name)).collect();
+    let (read, unread) = read(found);
     let planner = Planner {
         function: found,
         gpu,
@@ -92,8 +94,9 @@ pub fn planned(
         used: HashSet::new(),
         known: Known::default(),
         once: HashSet::new(),
-        hoisted: HashSet::new(),
-        unread: unread(found),
+        skipped: HashSet::new(),
+        read,
+        unread,
         plan: Plan {
             name: if program.name.is_empty() { found.name.clone() } else { program.name.clone() },
             architecture: gpu.name.to_string(),
@@ -140,8 +143,10 @@ struct Planner<'a> {
     known: Known,
     /// What depends on literals alone, and is there before the first run.
     once: HashSet<Var>,
-    /// What stands before the loops that assign it.
-    hoisted: HashSet<Var>,
+    /// What stands before the loops that assign it, or is used nowhere.
+    skipped: HashSet<Var>,
+    /// The variables that something reads.
+    read: HashSet<Var>,
     /// Assignments that only kernels use which compute them themselves.
     unread: HashMap<Var, &'a Statement>,
     plan: Plan,
@@ -156,8 +161,9 @@ impl Planner<'_> {
             self.plan.params.push(id);
         }
         let function = self.function;
-        self.plan.steps = self.block(&function.body)?;
-        self.plan.results = self.all(&function.body.results)?;
+        let mut steps = self.block(&function.body)?;
+        self.plan.results = self.all_typed(&function.body.results, &mut steps)?;
+        self.plan.steps = steps;
         in_place(&mut self.plan);
         memory::place(&mut self.plan)?;
         self.plan.check()?;
@@ -203,6 +209,25 @@ impl Planner<'_> {
         vars.iter().map(|&v| self.get(v)).collect()
     }
 
+    /// A tensor of the type of a variable, whose place may be that of the same bytes by another type.
+    fn typed(&mut self, var: Var, steps: &mut Vec<Step>) -> Result<TensorId, ProgramError> {
+        let (from, ty) = (self.get(var)?, self.function.ty(var).clone());
+        let tensor = self.plan.tensor(from);
+        let sizes = ty.space.sizes().unwrap_or_default();
+        let same = tensor.shape.len() == sizes.len()
+            && tensor.shape.iter().zip(&sizes).all(|(&a, &b)| i64::try_from(a) == Ok(b));
+        if tensor.dtype == ty.dtype && same {
+            return Ok(from);
+        }
+        let to = self.fresh(self.function.name_of(var), &ty)?;
+        steps.push(Step::Copy { from, to });
+        Ok(to)
+    }
+
+    fn all_typed(&mut self, vars: &[Var], steps: &mut Vec<Step>) -> Result<Vec<TensorId>, ProgramError> {
+        vars.iter().map(|&v| self.typed(v, steps)).collect()
+    }
+
     fn block(&mut self, block: &Block) -> Result<Vec<Step>, ProgramError> {
         let mut steps = Vec::new();
         for statement in &block.statements {
@@ -212,11 +237,12 @@ impl Planner<'_> {
     }
 
     fn statement(&mut self, statement: &Statement, steps: &mut Vec<Step>) -> Result<(), ProgramError> {
+        let targets = statement.targets();
+        if !targets.is_empty() && targets.iter().all(|target| self.skipped.contains(target)) {
+            return Ok(());
+        }
         match &statement.kind {
             StatementKind::Store { target, field } => {
-                if self.hoisted.contains(target) {
-                    return Ok(());
-                }
                 self.known.store(self.function, *target, *field);
                 if self.unread.contains_key(target) {
                     self.once.insert(*target);
@@ -244,7 +270,7 @@ impl Planner<'_> {
                 self.repeat(targets, inits, [cond, body], steps)
             }
             StatementKind::If { targets, index, branches } => {
-                let index = self.get(*index)?;
+                let index = self.typed(*index, steps)?;
                 let outputs = targets
                     .iter()
                     .map(|&t| self.define(t))
@@ -270,11 +296,19 @@ impl Planner<'_> {
         [cond, body]: [&Region; 2],
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
+        let rounds = self.known.rounds(self.function, inits, [cond, body]);
+        // A counter that only counts is not computed.
+        let mut live = vec![true; inits.len()];
+        if rounds.is_some() {
+            let skipped;
+            (live, skipped) = needed(self.function, &self.read, targets, body);
+            self.skipped.extend(skipped);
+        }
         let mut carried = Vec::new();
         for (i, (&target, &init)) in targets.iter().zip(inits).enumerate() {
             let from = self.get(init)?;
             // What every round gives on as it was is the tensor that the loop begins with.
-            if body.body.results.get(i) == body.params.get(i) {
+            if body.body.results.get(i) == body.params.get(i) || !live[i] {
                 self.places.insert(target, from);
                 carried.push(from);
                 continue;
@@ -283,7 +317,6 @@ impl Planner<'_> {
             steps.push(Step::Copy { from, to });
             carried.push(to);
         }
-        let rounds = self.known.rounds(self.function, inits, [cond, body]);
         if rounds == Some(0) {
             return Ok(());
         }
@@ -300,9 +333,9 @@ impl Planner<'_> {
         if rounds.is_none() {
             give(self, cond);
             self.hoist(cond, &stays, steps)?;
-            let condition = self.block(&cond.body)?;
+            let mut condition = self.block(&cond.body)?;
             let test = match cond.body.results[..] {
-                [test] => self.get(test)?,
+                [test] => self.typed(test, &mut condition)?,
                 _ => {
                     let what = "a loop with a condition of several values".to_string();
                     return Err(CodegenError::Malformed { what, origin: None }.into());
@@ -313,7 +346,9 @@ impl Planner<'_> {
         give(self, body);
         self.hoist(body, &stays, steps)?;
         let mut list = self.block(&body.body)?;
-        let results = self.all(&body.body.results)?;
+        let lives = body.body.results.iter().zip(&live);
+        let results = lives.zip(&carried).map(|((&v, &live), &to)| if live { self.get(v) } else { Ok(to) });
+        let results = results.collect::<Result<Vec<TensorId>, ProgramError>>()?;
         // A carried value that another one becomes must not be overwritten first.
         let mut late = Vec::new();
         for (i, (&from, &to)) in results.iter().zip(&carried).enumerate() {
@@ -356,7 +391,7 @@ impl Planner<'_> {
             if small && !uses::tensors(&self.function.fields, field).iter().any(|v| own.contains(v)) {
                 own.remove(&target);
                 self.statement(statement, steps)?;
-                self.hoisted.insert(target);
+                self.skipped.insert(target);
             }
         }
         Ok(())
@@ -373,6 +408,26 @@ impl Planner<'_> {
             && uses::tensors(&self.function.fields, field).iter().all(|v| self.once.contains(v))
     }
 
+    /// What is the same bytes has the same place.
+    fn same(&mut self, from: Var, to: Var) -> Result<(), ProgramError> {
+        let place = self.get(from)?;
+        self.places.insert(to, place);
+        Ok(())
+    }
+
+    /// The variable whose bytes an assignment gives another type.
+    fn copied(&self, field: FieldId) -> Option<Var> {
+        let moves = matches!(
+            self.function.fields[field].kind,
+            FieldKind::Tensor(_) | FieldKind::Read { .. } | FieldKind::Acc { op: AccOp::Set, .. }
+        );
+        let made = moves.then(|| assignment(self.function, field).ok())??;
+        match &made.expressions[..] {
+            [only] if made.temporaries.is_empty() => only.copied(),
+            _ => None,
+        }
+    }
+
     /// An assignment: kernels, or a step of the host where a GPU has no form for it.
     fn store(
         &mut self,
@@ -381,6 +436,9 @@ impl Planner<'_> {
         field: FieldId,
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
+        if let Some(from) = self.copied(field) {
+            return self.same(from, target);
+        }
         let name = self.names.get(&field).cloned().unwrap_or_else(|| "kernel".into());
         let Kernels { kernels, temporaries } =
             match kernels(self.function, field, self.gpu, &name, self.given) {
@@ -420,12 +478,8 @@ impl Planner<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let name = targets.first().map_or("kernel", |&t| self.function.name_of(t)).to_string();
-        // The same bytes.
         if let (LibOp::BitcastReshape { .. }, &[from], &[to]) = (op, args, targets) {
-            let from = self.get(from)?;
-            let to = self.define(to)?;
-            steps.push(Step::Copy { from, to });
-            return Ok(());
+            return self.same(from, to);
         }
         let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
         let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
@@ -570,7 +624,7 @@ impl Planner<'_> {
                 self.store_once(unread, target, field)?;
             }
         }
-        let own = self.all(&inputs)?;
+        let own = self.all_typed(&inputs, steps)?;
         let targets = statement.targets().to_vec();
         let mut function = self.function.clone();
         function.params = inputs;
@@ -592,8 +646,35 @@ impl Planner<'_> {
     }
 }
 
-/// The assignments of a function that no statement needs stored: kernels compute their elements themselves.
-fn unread(function: &Function) -> HashMap<Var, &Statement> {
+/// Which carried values of a loop are needed, and the variables of a round that are not.
+fn needed(
+    function: &Function,
+    read: &HashSet<Var>,
+    targets: &[Var],
+    body: &Region,
+) -> (Vec<bool>, HashSet<Var>) {
+    let mut live: Vec<bool> = targets.iter().map(|target| read.contains(target)).collect();
+    loop {
+        let results = body.body.results.iter().zip(&live).filter(|(_, live)| **live);
+        let mut used: HashSet<Var> = results.map(|(&v, _)| v).collect();
+        let mut skipped = HashSet::new();
+        for statement in body.body.statements.iter().rev() {
+            match statement.targets().iter().any(|target| used.contains(target)) {
+                true => uses::statement(&function.fields, statement, &mut used),
+                false => skipped.extend(statement.targets().iter().copied()),
+            }
+        }
+        let before = live.clone();
+        body.params.iter().zip(&mut live).for_each(|(param, live)| *live |= used.contains(param));
+        if live == before {
+            return (live, skipped);
+        }
+    }
+}
+
+/// The variables that something reads, and the assignments of a function that no statement needs stored: kernels compute
+/// their elements themselves.
+fn read(function: &Function) -> (HashSet<Var>, HashMap<Var, &Statement>) {
     let (mut read, mut stored) = (HashSet::new(), HashMap::new());
     let mut work = vec![&function.body];
     while let Some(block) = work.pop() {
@@ -618,7 +699,7 @@ fn unread(function: &Function) -> HashMap<Var, &Statement> {
         }
     }
     stored.retain(|var, _| !read.contains(var));
-    stored
+    (read, stored)
 }
 
 /// The variables that a statement uses and does not define: arguments of an operation, then others by their numbers.

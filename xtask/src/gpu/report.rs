@@ -60,6 +60,7 @@ pub fn page(run: &Value) -> String {
     for (title, key) in [("Correctness", "correctness"), ("Archives, run without the compiler", "archives")] {
         checks(&mut text, title, &run[key]);
     }
+    bench(&mut text, "The suite", &run["alone"]);
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
     bench(&mut text, "Beside PyTorch and Triton", &run["frameworks"]);
     match (unmeasured(&run["processor"]), run["processor"].as_object()) {
@@ -140,10 +141,17 @@ fn bench(text: &mut String, title: &str, value: &Value) {
     let _ = writeln!(
         text,
         "{timed} of {} programs were timed{}. Ratios are the peer's least time over ours; the share is what the limit \
-         (copying as many bytes, or the multiply-adds) takes of our time.\n",
+         (copying as many bytes, or the multiply-adds of `f32`) takes of our time; kernels are launches, and their µs those \
+         of every launch by itself.\n",
         value["asked"],
         if value["cut_off"] == true { "; the run was cut off" } else { "" }
     );
+    let shares = programs.iter().filter_map(|p| p["ceiling"]["share"].as_f64()).filter(|&share| share > 0.0);
+    let logs: Vec<f64> = shares.map(f64::ln).collect();
+    if !logs.is_empty() {
+        let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        let _ = writeln!(text, "* share of the limit: geometric mean {mean:.2} of {} programs", logs.len());
+    }
     let peers: Vec<&String> = value["summary"].as_object().into_iter().flat_map(|s| s.keys()).collect();
     for peer in &peers {
         let summary = &value["summary"][*peer];
@@ -156,7 +164,9 @@ fn bench(text: &mut String, title: &str, value: &Value) {
     let names: Vec<&String> = peers.into_iter().filter(|p| *p != "best").collect();
     let columns: String = names.iter().map(|name| format!(" {name} |")).collect();
     let rules: String = names.iter().map(|_| "---:|").collect();
-    let _ = writeln!(text, "\n| program | ms | share |{columns}\n|---|---:|---:|{rules}");
+    let on_device = programs.iter().any(|p| p["launches"].is_array());
+    let (more, more_rules) = if on_device { (" kernels | their µs |", "---:|---:|") } else { ("", "") };
+    let _ = writeln!(text, "\n| program | ms | share |{more}{columns}\n|---|---:|---:|{more_rules}{rules}");
     for program in programs {
         if let Some(error) = program.get("error") {
             let error = words(error);
@@ -165,7 +175,7 @@ fn bench(text: &mut String, title: &str, value: &Value) {
                 text,
                 "| {} | {first} | |{} |",
                 words(&program["name"]),
-                " |".repeat(names.len().saturating_sub(1))
+                " |".repeat((names.len() + 2 * usize::from(on_device)).saturating_sub(1))
             );
             continue;
         }
@@ -179,9 +189,17 @@ fn bench(text: &mut String, title: &str, value: &Value) {
                 }
             })
             .collect();
+        let launches = match (on_device, program["launches"].as_array()) {
+            (false, _) => String::new(),
+            (true, None) => " | |".to_string(),
+            (true, Some(launches)) => {
+                let us: f64 = launches.iter().filter_map(|launch| launch[1].as_f64()).sum();
+                format!(" {} | {us:.1} |", launches.len())
+            }
+        };
         let _ = writeln!(
             text,
-            "| {} | {} | {} |{ratios}",
+            "| {} | {} | {} |{launches}{ratios}",
             words(&program["name"]),
             program["surject"]["min_ms"],
             program["ceiling"]["share"]

@@ -1,7 +1,7 @@
 //! What a kernel computes: expressions over loops, from an assignment.
 
 use crate::CodegenError;
-use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::build::{Builder, Parts, Stop};
 use crate::expression::complex;
 use crate::expression::compose::box_loops;
@@ -105,6 +105,20 @@ impl Expression {
     /// The loops over the points.
     pub fn loops(&self) -> Vec<LoopInfo> {
         self.loops.iter().map(|&l| self.info(l)).collect()
+    }
+
+    /// The variable whose elements are stored as they lie, if that is all: the target is the same bytes.
+    pub fn copied(&self) -> Option<Var> {
+        let [output] = &self.outputs[..] else { return None };
+        let Node::Load { buf, address, guards } = &self.dag[output.root].node else { return None };
+        let (&(tensor, dtype, elements), stored) = (self.memory.get(buf)?, self.memory.get(&output.to)?);
+        let Tensor::Var(var) = tensor else { return None };
+        let terms = |lin: &Lin| {
+            lin.terms.iter().copied().filter(|t| self.dag.extent(t.0) > 1).collect::<Vec<(LoopId, i64)>>()
+        };
+        let as_it_lies = terms(address) == terms(&output.address) && address.offset == output.address.offset;
+        let is_copy = output.join.is_none() && guards.is_empty() && as_it_lies;
+        (is_copy && (dtype, elements) == (stored.1, stored.2)).then_some(var)
     }
 
     /// The reductions, innermost first.
