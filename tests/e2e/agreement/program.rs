@@ -247,7 +247,9 @@ impl Writer {
         // What is rounded must be the same everywhere, and fit.
         let fits = if to == "ui8" { x.bound < 100.0 && !x.is_float() } else { x.bound < 1e6 };
         let jumps = x.is_float() && !to.starts_with('f');
-        if !fits || jumps && !x.exact {
+        // A double made of a float that was rounded has the digits of the float.
+        let coarse = x.dtype == "f32" && to == "f64";
+        if !fits || (jumps || coarse) && !x.exact {
             return None;
         }
         let text = format!("stablehlo.convert %{} : ({}) -> {}", x.name, x.ty(), ty(to, &x.shape));
