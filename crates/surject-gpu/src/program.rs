@@ -217,9 +217,10 @@ impl Planner<'_> {
     fn typed(&mut self, var: Var, steps: &mut Vec<Step>) -> Result<TensorId, ProgramError> {
         let (from, ty) = (self.get(var)?, self.function.ty(var).clone());
         let tensor = self.plan.tensor(from);
-        let sizes = ty.space.sizes().unwrap_or_default();
-        let same = tensor.shape.len() == sizes.len()
-            && tensor.shape.iter().zip(&sizes).all(|(&a, &b)| i64::try_from(a) == Ok(b));
+        let same = ty.space.sizes().is_some_and(|sizes| {
+            tensor.shape.len() == sizes.len()
+                && tensor.shape.iter().zip(&sizes).all(|(&a, &b)| i64::try_from(a) == Ok(b))
+        });
         if tensor.dtype == ty.dtype && same {
             return Ok(from);
         }
