@@ -13,6 +13,7 @@ Each step has a share of the time; what does not finish in it is cut off and say
     archives      the same, by the runner without a compiler
     alone         JSON of `surject bench` without a peer: the time of every program, and of its launches; or unmeasured
     suite         the same beside XLA's GPU back end, which chooses among kernels for seconds a program
+    suite_rest    the same of programs that were cut off, where somebody timed them afterwards: not written here
     frameworks    the same beside PyTorch and Triton
     processor     { THREADS: JSON of `surject bench` on the processor beside XLA, or unmeasured }
 """
