@@ -80,85 +80,120 @@ impl Lowering<'_> {
         (stage, sums): (&Affine, Vec<Value>),
     ) -> Lowered<Vec<Value>> {
         let written = if c.tiles.tile[2] % WRITTEN == 0 { WRITTEN } else { TERMS };
-        let dtype = |side: &Side| self.expression.dag[side.node].dtype;
-        let (left_type, right_type) = (dtype(left), dtype(right));
-        let (number, mut sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);
-        let first = Affine::from(agents.warp).times(rows).ok_or_else(overflow)?;
-        let row_at = |row: i64| first.plus(&row.into(), 1).ok_or_else(overflow);
-        let own = Affine::from(agents.thread).times(lanes).ok_or_else(overflow)?;
-        let column_at = |group: i64| own.plus(&Affine::from(group * WARP * lanes), 1).ok_or_else(overflow);
-        let groups = groups(c, lanes);
-        let at_once = |dtype: DType, most: i64| {
-            let all = (WIDEST / dtype.size().max(1) as i64).min(most);
-            if most % all == 0 { all } else { 1 }
-        };
-        let add = |w: &mut Self, sum: &mut Value, value: Value, other: Value| {
-            let value = w.b.broadcast(value, lanes as usize);
-            *sum = if left_type == joined && matches!(joined, DType::F32 | DType::F64) {
-                let ty = w.b.ty(*sum);
-                w.b.pure(Op::Fma(value, other, *sum), ty)
-            } else {
-                let product = w.b.binary(BinaryOp::Mul, value, other);
-                let product = w.b.convert(product, joined);
-                w.b.binary(BinaryOp::Add, *sum, product)
-            };
+        let (number, sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);
+        let mut products = Products {
+            rows,
+            lanes,
+            groups: groups(c, lanes),
+            joined,
+            first_row: Affine::from(agents.warp).times(rows).ok_or_else(overflow)?,
+            first_column: Affine::from(agents.thread).times(lanes).ok_or_else(overflow)?,
+            stage: stage.clone(),
+            sums,
         };
         for chunk in (0..written).step_by(TERMS as usize) {
-            let at =
-                |term: i64| Affine::from(number).plus(&Affine::from(chunk + term), 1).ok_or_else(overflow);
-            // The columns of each term and group.
-            let mut columns: Vec<Vec<Value>> = vec![Vec::new(); TERMS as usize];
-            for group in 0..groups {
-                if right.how.by_terms {
-                    let step = at_once(right_type, TERMS);
-                    for term in (0..TERMS).step_by(step as usize) {
-                        let place =
-                            right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
-                        let found = self.neighbours(right, place, right_type, step)?;
-                        (term..).zip(found).for_each(|(t, value)| columns[t as usize].push(value));
-                    }
-                    continue;
-                }
-                for term in 0..TERMS {
-                    let place = right.element(&column_at(group)?, &at(term)?, stage).ok_or_else(overflow)?;
-                    let place =
-                        if lanes > 1 { place.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { place };
-                    let ty = Type::vector(right_type, lanes as usize);
-                    columns[term as usize].push(self.b.load(Place::new(right.mem, place), ty));
-                }
+            let term = Affine::from(number).plus(&chunk.into(), 1).ok_or_else(overflow)?;
+            let columns = self.columns(right, &products, &term)?;
+            match left.how.by_terms {
+                true => self.row_by_row(left, &mut products, &term, &columns)?,
+                false => self.term_by_term(left, &mut products, &term, &columns)?,
             }
-            if left.how.by_terms {
-                let step = at_once(left_type, TERMS);
-                for row in 0..rows {
-                    for from in (0..TERMS).step_by(step as usize) {
-                        let place = left.element(&row_at(row)?, &at(from)?, stage).ok_or_else(overflow)?;
-                        let found = self.neighbours(left, place, left_type, step)?;
-                        for (term, value) in (from..).zip(found) {
-                            for group in 0..groups as usize {
-                                let sum = &mut sums[group * rows as usize + row as usize];
-                                add(self, sum, value, columns[term as usize][group]);
-                            }
-                        }
-                    }
+        }
+        Ok(self.b.close_for(&products.sums))
+    }
+
+    /// The columns of a thread from a term on: those of each term, group by group.
+    fn columns(&mut self, right: &Side, p: &Products, first: &Affine) -> Lowered<Vec<Vec<Value>>> {
+        let dtype = self.expression.dag[right.node].dtype;
+        let mut columns: Vec<Vec<Value>> = vec![Vec::new(); TERMS as usize];
+        for group in 0..p.groups {
+            let column = p.first_column.plus(&(group * WARP * p.lanes).into(), 1).ok_or_else(overflow)?;
+            let place = |term: i64| {
+                let term = first.plus(&term.into(), 1).ok_or_else(overflow)?;
+                right.element(&column, &term, &p.stage).ok_or_else(overflow)
+            };
+            if right.how.by_terms {
+                let step = at_once(dtype, TERMS);
+                for term in (0..TERMS).step_by(step as usize) {
+                    let found = self.neighbours(right, place(term)?, dtype, step)?;
+                    (term..).zip(found).for_each(|(t, value)| columns[t as usize].push(value));
                 }
-            } else {
-                let step = at_once(left_type, rows);
-                for term in 0..TERMS {
-                    let mut values = Vec::new();
-                    for row in (0..rows).step_by(step as usize) {
-                        let place = left.element(&row_at(row)?, &at(term)?, stage).ok_or_else(overflow)?;
-                        values.extend(self.neighbours(left, place, left_type, step)?);
-                    }
-                    for group in 0..groups as usize {
-                        for (row, &value) in values.iter().enumerate() {
-                            let sum = &mut sums[group * rows as usize + row];
-                            add(self, sum, value, columns[term as usize][group]);
-                        }
-                    }
+                continue;
+            }
+            for (term, found) in (0..).zip(&mut columns) {
+                let lane = if p.lanes > 1 { Affine::lane(1) } else { 0.into() };
+                let place = place(term)?.plus(&lane, 1).ok_or_else(overflow)?;
+                let ty = Type::vector(dtype, p.lanes as usize);
+                found.push(self.b.load(Place::new(right.mem, place), ty));
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Multiplies where the terms of a row lie next to each other.
+    fn row_by_row(
+        &mut self,
+        left: &Side,
+        p: &mut Products,
+        first: &Affine,
+        columns: &[Vec<Value>],
+    ) -> Lowered<()> {
+        let dtype = self.expression.dag[left.node].dtype;
+        let step = at_once(dtype, TERMS);
+        for row in 0..p.rows {
+            let at = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
+            for from in (0..TERMS).step_by(step as usize) {
+                let term = first.plus(&from.into(), 1).ok_or_else(overflow)?;
+                let place = left.element(&at, &term, &p.stage).ok_or_else(overflow)?;
+                let found = self.neighbours(left, place, dtype, step)?;
+                for (value, columns) in found.into_iter().zip(&columns[from as usize..]) {
+                    self.add_row(p, row, value, columns);
                 }
             }
         }
-        Ok(self.b.close_for(&sums))
+        Ok(())
+    }
+
+    /// Multiplies where the rows of a term lie next to each other.
+    fn term_by_term(
+        &mut self,
+        left: &Side,
+        p: &mut Products,
+        first: &Affine,
+        columns: &[Vec<Value>],
+    ) -> Lowered<()> {
+        let dtype = self.expression.dag[left.node].dtype;
+        let step = at_once(dtype, p.rows);
+        for (term, columns) in (0..).zip(columns) {
+            let term = first.plus(&Affine::from(term), 1).ok_or_else(overflow)?;
+            let mut values = Vec::new();
+            for row in (0..p.rows).step_by(step as usize) {
+                let at = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
+                let place = left.element(&at, &term, &p.stage).ok_or_else(overflow)?;
+                values.extend(self.neighbours(left, place, dtype, step)?);
+            }
+            for (row, value) in (0..).zip(values) {
+                self.add_row(p, row, value, columns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the products of a row's value and the columns of a term to the sums.
+    fn add_row(&mut self, p: &mut Products, row: i64, value: Value, columns: &[Value]) {
+        let dtype = self.b.ty(value).dtype;
+        let value = self.b.broadcast(value, p.lanes as usize);
+        for (group, &column) in columns.iter().enumerate() {
+            let sum = &mut p.sums[group * p.rows as usize + row as usize];
+            *sum = if dtype == p.joined && matches!(dtype, DType::F32 | DType::F64) {
+                let ty = self.b.ty(*sum);
+                self.b.pure(Op::Fma(value, column, *sum), ty)
+            } else {
+                let product = self.b.binary(BinaryOp::Mul, value, column);
+                let product = self.b.convert(product, p.joined);
+                self.b.binary(BinaryOp::Add, *sum, product)
+            };
+        }
     }
 
     /// Computes and stores what depends on the sums.
@@ -195,6 +230,27 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// The sums of a thread, and where what it multiplies is.
+struct Products {
+    rows: i64,
+    /// Columns that lie next to each other, and how often those of a warp repeat.
+    lanes: i64,
+    groups: i64,
+    /// The type of the sums.
+    joined: DType,
+    first_row: Affine,
+    first_column: Affine,
+    stage: Affine,
+    /// Row by row of every group.
+    sums: Vec<Value>,
+}
+
+/// How many elements are loaded at once, of so many that lie next to each other.
+fn at_once(dtype: DType, most: i64) -> i64 {
+    let all = (WIDEST / dtype.size().max(1) as i64).min(most);
+    if most % all == 0 { all } else { 1 }
 }
 
 /// How often the columns of a thread repeat: those of the other threads of its warp lie between.
