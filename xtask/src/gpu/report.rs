@@ -64,7 +64,11 @@ pub fn page(run: &Value) -> String {
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
     // What a run cut off may be timed afterwards, and put beside it by hand.
     if run["suite_rest"].is_object() {
-        bench(&mut text, "The rest of the suite beside XLA, afterwards on the same machine", &run["suite_rest"]);
+        bench(
+            &mut text,
+            "The rest of the suite beside XLA, afterwards on the same machine",
+            &run["suite_rest"],
+        );
     }
     bench(&mut text, "Beside PyTorch and Triton", &run["frameworks"]);
     match (unmeasured(&run["processor"]), run["processor"].as_object()) {
