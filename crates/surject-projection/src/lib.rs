@@ -85,7 +85,7 @@ pub fn derive(
     System::new(logic, operands, result, sizes)?.solve()
 }
 
-/// As [`derive`], where sizes may be symbolic and satisfy these facts (seed 002; reference/extents.md, section 4.5). An axis
+/// As [`derive`](fn@derive), where sizes may be symbolic and satisfy these facts (seed 002; reference/extents.md, section 4.5). An axis
 /// whose size is not certainly one iterates, and sizes that are not certainly equal do not share a loop.
 ///
 /// # Errors
