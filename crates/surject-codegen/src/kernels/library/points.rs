@@ -287,6 +287,29 @@ impl<'a> Maker<'a> {
         Ok(self.b.close_for(&next))
     }
 
+    /// The first position between two bounds, at most `length` apart, that does not come before what is looked for: a binary
+    /// search. `before` says of a position whether it does.
+    pub(super) fn search(
+        &mut self,
+        length: i64,
+        bounds: [Value; 2],
+        before: impl FnOnce(&mut Self, Value) -> Lowered<Value>,
+    ) -> Lowered<Value> {
+        let steps = (0..63).find(|&p| 1i64 << p > length).unwrap_or(63);
+        let found = self.fold(steps, &bounds, |maker, _, bounds| {
+            let is_open = maker.compare(BinaryOp::Lt, bounds[0], bounds[1]);
+            maker.when(is_open, bounds, |maker| {
+                let sum = maker.add(bounds[0], bounds[1]);
+                let probe = maker.quotient(sum, 2);
+                let before = before(maker, probe)?;
+                let one = maker.int(1);
+                let behind = maker.add(probe, one);
+                Ok(vec![maker.b.select(before, behind, bounds[0]), maker.b.select(before, bounds[1], probe)])
+            })
+        })?;
+        Ok(found[0])
+    }
+
     /// A number as a position.
     pub(super) fn position_of(&mut self, number: Value) -> Value {
         self.b.convert(number, self.integer)

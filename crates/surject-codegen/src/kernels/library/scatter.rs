@@ -195,24 +195,12 @@ impl Kernels<'_> {
         // The first of the sorted updates that is not before a place.
         self.kernel(count + 1, |maker, place| {
             let own = maker.b.convert(place, integer);
-            let steps = (0..63).find(|&p| 1i64 << p > batches).unwrap_or(63);
             let bounds = [maker.int(0), maker.int(batches)];
-            let found = maker.fold(steps, &bounds, |maker, _, bounds| {
-                let is_open = maker.compare(BinaryOp::Lt, bounds[0], bounds[1]);
-                maker.when(is_open, bounds, |maker| {
-                    let sum = maker.add(bounds[0], bounds[1]);
-                    let probe = maker.quotient(sum, 2);
-                    let other = maker.read(sorted[0], probe)?;
-                    let before = maker.compare(BinaryOp::Lt, other, own);
-                    let one = maker.int(1);
-                    let behind = maker.add(probe, one);
-                    Ok(vec![
-                        maker.b.select(before, behind, bounds[0]),
-                        maker.b.select(before, bounds[1], probe),
-                    ])
-                })
+            let first = maker.search(batches, bounds, |maker, probe| {
+                let other = maker.read(sorted[0], probe)?;
+                Ok(maker.compare(BinaryOp::Lt, other, own))
             })?;
-            let first = maker.b.convert(found[0], integer);
+            let first = maker.b.convert(first, integer);
             maker.write(firsts, place, first)
         })?;
         let targets = self.call.targets;

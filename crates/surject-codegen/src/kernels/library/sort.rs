@@ -96,32 +96,19 @@ impl<'a> Kernels<'a> {
                 own.push(maker.read(tensor, point)?);
             }
             // Of the first run those come before that are less, of the second also those that are equal.
-            let steps = (0..63).find(|&p| 1i64 << p > run).unwrap_or(63);
-            let found = maker.fold(steps, &[low, high], |maker, _, bounds| {
-                let is_open = maker.compare(BinaryOp::Lt, bounds[0], bounds[1]);
-                maker.when(is_open, bounds, |maker| {
-                    let sum = maker.add(bounds[0], bounds[1]);
-                    let probe = maker.quotient(sum, 2);
-                    let place = maker.scaled(probe, step);
-                    let place = maker.add(line, place);
-                    let mut arguments = Vec::new();
-                    for (&tensor, &own) in from.iter().zip(&own) {
-                        let other = maker.read(tensor, place)?;
-                        arguments.push(maker.b.select(is_first, other, own));
-                        arguments.push(maker.b.select(is_first, own, other));
-                    }
-                    let answer = less(maker, &arguments)?;
-                    // The other element comes before this one.
-                    let before = maker.b.binary(BinaryOp::Eq, answer, is_first);
-                    let one = maker.int(1);
-                    let behind = maker.add(probe, one);
-                    Ok(vec![
-                        maker.b.select(before, behind, bounds[0]),
-                        maker.b.select(before, bounds[1], probe),
-                    ])
-                })
+            let found = maker.search(run, [low, high], |maker, probe| {
+                let place = maker.scaled(probe, step);
+                let place = maker.add(line, place);
+                let mut arguments = Vec::new();
+                for (&tensor, &own) in from.iter().zip(&own) {
+                    let other = maker.read(tensor, place)?;
+                    arguments.push(maker.b.select(is_first, other, own));
+                    arguments.push(maker.b.select(is_first, own, other));
+                }
+                let answer = less(maker, &arguments)?;
+                Ok(maker.b.binary(BinaryOp::Eq, answer, is_first))
             })?;
-            let others = maker.sub(found[0], low);
+            let others = maker.sub(found, low);
             let first_of_own = maker.b.select(is_first, start, middle);
             let rank = maker.sub(at, first_of_own);
             let rank = maker.add(rank, others);

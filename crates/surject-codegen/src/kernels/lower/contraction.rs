@@ -7,7 +7,7 @@ mod bring;
 mod threads;
 mod warps;
 
-use super::super::contraction::{Bring, Contraction, Share, WARP};
+use super::super::contraction::{Bring, Contraction, Share, WARP, WIDEST};
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
@@ -79,18 +79,18 @@ impl Lowering<'_> {
         let (row_tile, column_tile) = (blocks(self, tiles(m, rows)), blocks(self, tiles(n, columns)));
         let turns = self.turns(c)?;
         let asynchronous = matches!(c.tiles.share, Share::Warp(_)) && self.copies(c);
-        let stages = match turns.count {
-            1 => 1,
-            _ if asynchronous => warps::STAGES.min(turns.count),
-            _ if matches!(c.tiles.share, Share::Warp(_)) => 1,
-            _ => 2,
+        let stages = match c.tiles.share {
+            Share::Thread(_) => 2,
+            Share::Warp(_) if asynchronous => warps::STAGES,
+            Share::Warp(_) => 1,
         };
+        let stages = stages.min(turns.count);
         let dtype = |n: NodeId| expression.dag[n].dtype;
         let side = |b: &mut Self, number: usize, node: NodeId, (own, tile, size): (LoopId, Value, i64)| {
             let how = c.bring[number];
             let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
             // Rows begin in other banks, at multiples of what is accessed at once.
-            let pad = super::super::contraction::WIDEST / dtype(node).size().max(1) as i64;
+            let pad = WIDEST / dtype(node).size().max(1) as i64;
             let pitch = next + pad.max(1);
             let stage = long * pitch;
             let name = ["left", "right"][number];
@@ -102,10 +102,9 @@ impl Lowering<'_> {
         let right = side(self, 1, c.parts.right, (n, column_tile, columns))?;
         match c.tiles.share {
             Share::Thread(share) => self.by_threads(c, share, (&left, &right), &turns)?,
-            Share::Warp(rows) if asynchronous => {
-                self.by_warps(c, rows, (&left, &right), &turns, Some(stages))?;
+            Share::Warp(rows) => {
+                self.by_warps(c, rows, (&left, &right), &turns, asynchronous.then_some(stages))?;
             }
-            Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), &turns, None)?,
         }
         (0..others.len() + 2).for_each(|_| _ = self.b.close_for(&[]));
         Ok(())

@@ -3,9 +3,8 @@
 //! A warp has some rows of the tile, which all of its threads read at once; the threads are neighbours along the columns.
 //! What the next turn needs is loaded before the products of a turn, and stored into the other stage after them.
 
-use super::super::super::contraction::WIDEST;
 use super::super::joined_in;
-use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, overflow};
+use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, WIDEST, overflow};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
@@ -138,14 +137,10 @@ impl Lowering<'_> {
         first: &Affine,
         columns: &[Vec<Value>],
     ) -> Lowered<()> {
-        let dtype = self.expression.dag[left.node].dtype;
-        let step = at_once(dtype, TERMS);
+        let step = at_once(self.expression.dag[left.node].dtype, TERMS);
         for row in 0..p.rows {
-            let at = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
             for from in (0..TERMS).step_by(step as usize) {
-                let term = first.plus(&from.into(), 1).ok_or_else(overflow)?;
-                let place = left.element(&at, &term, &p.stage).ok_or_else(overflow)?;
-                let found = self.neighbours(left, place, dtype, step)?;
+                let found = self.rows(left, p, (row, first, from), step)?;
                 for (value, columns) in found.into_iter().zip(&columns[from as usize..]) {
                     self.add_row(p, row, value, columns);
                 }
@@ -162,21 +157,31 @@ impl Lowering<'_> {
         first: &Affine,
         columns: &[Vec<Value>],
     ) -> Lowered<()> {
-        let dtype = self.expression.dag[left.node].dtype;
-        let step = at_once(dtype, p.rows);
+        let step = at_once(self.expression.dag[left.node].dtype, p.rows);
         for (term, columns) in (0..).zip(columns) {
-            let term = first.plus(&Affine::from(term), 1).ok_or_else(overflow)?;
             let mut values = Vec::new();
             for row in (0..p.rows).step_by(step as usize) {
-                let at = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
-                let place = left.element(&at, &term, &p.stage).ok_or_else(overflow)?;
-                values.extend(self.neighbours(left, place, dtype, step)?);
+                values.extend(self.rows(left, p, (row, first, term), step)?);
             }
             for (row, value) in (0..).zip(values) {
                 self.add_row(p, row, value, columns);
             }
         }
         Ok(())
+    }
+
+    /// So many neighbours of the left value, from a row of the thread and a term behind the first on.
+    fn rows(
+        &mut self,
+        left: &Side,
+        p: &Products,
+        (row, first, term): (i64, &Affine, i64),
+        count: i64,
+    ) -> Lowered<Vec<Value>> {
+        let row = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
+        let term = first.plus(&term.into(), 1).ok_or_else(overflow)?;
+        let place = left.element(&row, &term, &p.stage).ok_or_else(overflow)?;
+        self.neighbours(left, place, self.expression.dag[left.node].dtype, count)
     }
 
     /// Adds the products of a row's value and the columns of a term to the sums.
