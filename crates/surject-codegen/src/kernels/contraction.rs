@@ -285,6 +285,11 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     };
     let id = |name: &String| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let loops = [id(&tiles.loops[0])?, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
+    // The first tile is brought before any loop begins.
+    let has_terms = |l: &LoopId| expression.dag.extent(*l) > 0;
+    if !matches!(&expression.dag[parts.sum].node, Node::Reduce { loops, .. } if loops.iter().all(has_terms)) {
+        return Err("the sum has no terms".into());
+    }
     let bring = |value, own, size| expression.bring(value, (own, size), (loops[2], k), tiles.warps());
     let bring = [bring(parts.left, loops[0], m)?, bring(parts.right, loops[1], n)?];
     if bring[1].by_terms && matches!(tiles.share, Share::Thread(_)) && columns != 1 {

@@ -505,6 +505,23 @@ fn every_strategy_computes_the_same() {
     insta::assert_snapshot!(said);
 }
 
+/// Tiles are brought before the loop over a sum begins, so an empty one has none.
+#[test]
+fn an_empty_sum_has_no_tiles() {
+    let gpu = Gpu::named("sm_80").unwrap();
+    let tiles = |terms: usize| {
+        let program = program(
+            &format!("a: f32[64,{terms},16], b: f32[{terms},16,64]"),
+            &format!("y : f32[64,64] =:+ over i<64, j<64, u<{terms}, k<16 at [i,j]: a[i,u,k] * b[u,k,j]"),
+        );
+        let all = expressions(program.function("main").unwrap()).unwrap();
+        let strategy = Only(gpu.clone(), "tiles").strategies().remove(0);
+        all.iter().map(|(_, expression)| strategy.propose(expression).is_ok()).collect::<Vec<bool>>()
+    };
+    assert_eq!(tiles(2), [true]);
+    assert_eq!(tiles(0), [false]);
+}
+
 /// What is chosen for the programs that the suite of benchmarks has, and how far it is from the roof.
 #[test]
 fn the_model_chooses() {
