@@ -85,7 +85,9 @@ const LEAST_OF_LITTLE: f64 = 10_000.0;
 /// Cycles below which work is little: all is done by one task, where no kernel has several.
 const SHARED: f64 = 120_000.0;
 
-/// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
+/// Bytes a cycle from memory, from a cache that the threads share, and from a thread's own cache.
+const MEMORY: f64 = FAR / 2.0;
+
 const FAR: f64 = BYTES_A_CYCLE;
 
 const NEAR: f64 = 32.0;

@@ -3,7 +3,7 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::program::fuse::{
-    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, Member, NEAR, SHARED, World,
+    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
 };
 use crate::program::memory::bytes;
 use std::collections::HashSet;
@@ -52,7 +52,12 @@ impl Shared {
                     continue;
                 }
                 let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
-                shared.moved += touching.len() as f64 * size as f64 / if size > near { FAR } else { NEAR };
+                let pace = match size {
+                    _ if size > world.target.llc_share_bytes as u64 => MEMORY,
+                    _ if size > near => FAR,
+                    _ => NEAR,
+                };
+                shared.moved += touching.len() as f64 * size as f64 / pace;
                 let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
                 let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
                 if inside && whole && !reads_first && !shared.between.iter().any(|b| b.0 == buf) {
