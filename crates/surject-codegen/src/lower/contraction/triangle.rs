@@ -21,7 +21,7 @@ pub(crate) struct Needed {
 impl Tiles<'_> {
     /// Do packed columns say whether they are finite?
     pub(crate) fn has_marks(&self) -> bool {
-        self.c.triangle.has_marks(self.dag[self.c.node].dtype.is_float())
+        self.c.triangle.has_marks(self.dag[self.c.node].dtype)
     }
 
     /// Can tiles leave out terms: are those of the columns known to be finite, or not floats, and do terms lie in one loop?
