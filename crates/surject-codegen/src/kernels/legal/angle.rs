@@ -29,8 +29,8 @@ pub(super) fn of_large(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Value {
     let dtype = lines.ty(x).dtype;
     let x = lines.convert(x, DType::F64);
     let (quadrant, angle, rest) = reduce(lines, x);
-    let sin = functions::of_one(lines, angle, |x| trigonometric::sin(x, true));
-    let cos = functions::of_one(lines, angle, |x| trigonometric::cos(x, true));
+    let sin = functions::of_one(lines, angle, |x| trigonometric::sin(x, trigonometric::Precision::Double));
+    let cos = functions::of_one(lines, angle, |x| trigonometric::cos(x, trigonometric::Precision::Double));
     // What the angle lost is so small that the first term of a series does.
     let (minus, one) = (lines.unary(UnaryOp::Neg, rest), lines.integer(1, quadrant));
     let (sin, cos) = (lines.fma(cos, rest, sin), lines.fma(sin, minus, cos));

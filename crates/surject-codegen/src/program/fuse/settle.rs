@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::recipe::Access;
 use crate::program::fuse::{
     Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
 };
@@ -29,29 +30,25 @@ impl Shared {
         let mut shared = Shared::default();
         let mut seen: HashSet<Buf> = HashSet::new();
         for (i, member) in members.iter().enumerate() {
-            for &(buf, write, share) in &member.accesses {
+            for &Access { buf, write, share } in &member.accesses {
                 let Some(share) = share else { continue };
                 if seen.insert(buf) {
                     shared.part += share;
                 }
-                let touching: Vec<usize> = members
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
-                    .map(|(j, _)| j)
-                    .collect();
+                let touching: Vec<usize> =
+                    members.iter().enumerate().filter(|(_, m)| m.touches(buf)).map(|(j, _)| j).collect();
                 if touching.first() != Some(&i) || touching.len() == 1 {
                     continue;
                 }
                 let size = bytes(&world.types[buf.0 as usize])?;
                 if !write {
-                    let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
+                    let written = members.iter().any(|m| m.accesses.iter().any(|a| a.buf == buf && a.write));
                     if !written && size > near * threads {
                         shared.again += (touching.len() - 1) as f64 * size as f64 / FAR;
                     }
                     continue;
                 }
-                let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
+                let reads_first = member.accesses.iter().any(|a| a.buf == buf && !a.write);
                 let pace = match size {
                     _ if size > world.target.llc_share_bytes as u64 => MEMORY,
                     _ if size > near => FAR,
