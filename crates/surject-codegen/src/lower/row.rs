@@ -116,6 +116,7 @@ pub(crate) fn emit_units(
     em.far_stores = prefetch::far_stores(dag, outputs, target);
     let buffers = bind_pointers(&mut em, &written(outputs), &roots);
     let cached = term_cache.is_some();
+    let kept_in_output = kept.is_some_and(|to| to != Buf::OWN);
     if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to == Buf::OWN) {
         let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype).name());
         let count = em.int(term_cache.points(dag));
@@ -135,7 +136,8 @@ pub(crate) fn emit_units(
     let tasks = if last.is_some() { units.tasks } else { 1 };
     let mut kernel = finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks))?;
     kernel.cycles = if last.is_some() { schedule.cycles } else { 0.0 };
-    if !cached {
+    // What is kept in the output is written before all of the row is read.
+    if !kept_in_output {
         // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
         let whole =
             |l: &LoopId| units.pieces == 1 && schedule.outer_vector.is_none() && row.cuts(dag, *l).is_empty();

@@ -126,6 +126,12 @@ impl Member {
         Some((access.buf, access.share?.saturating_mul(self.cut.parts)))
     }
 
+    /// The memory of a tensor of the kernel, which was made for buffers of its own.
+    fn memory_of(&self, buf: Buf, world: &World<'_>) -> Option<Buf> {
+        let place = world.kernels[self.kernel].buffers.iter().position(|&b| b == buf)?;
+        Some((world.memory)(self.buffers[place]))
+    }
+
     /// The tensors of the kernel that have such memory.
     fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
         let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
@@ -136,6 +142,26 @@ impl Member {
     fn row_bytes(&self, most: i64, world: &World<'_>) -> i64 {
         self.recipe.row_bytes(most, world.target)
     }
+}
+
+/// Pairs of what lies between members of which the first is written in place of the second: by the member that reads that
+/// last, which allows it.
+fn in_place_between(members: &[Member], between: &[(Buf, i64)], world: &World<'_>) -> Vec<(Buf, Buf)> {
+    let mut pairs: Vec<(Buf, Buf)> = Vec::new();
+    for &(to, share) in between {
+        let Some(member) = members.iter().find(|m| m.touches(to)) else { continue };
+        let kernel = &world.kernels[member.kernel];
+        let output = kernel.writes.first().and_then(|&b| member.memory_of(b, world));
+        let reads = kernel.in_place.iter().filter_map(|&b| member.memory_of(b, world));
+        let last = |from: Buf| members.iter().rev().find(|m| m.touches(from)).map(|m| m.at);
+        let own = |&from: &Buf| {
+            let there = from != to && between.contains(&(from, share));
+            there && last(from) == Some(member.at) && pairs.iter().all(|p| p.1 != from && p.0 != from)
+        };
+        let from = reads.filter(|_| output == Some(to)).find(own);
+        pairs.extend(from.map(|from| (to, from)));
+    }
+    pairs
 }
 
 /// Kernels to fuse, and how.

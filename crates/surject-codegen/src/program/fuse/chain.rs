@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::lower::recipe::Access;
 use crate::lower::row::Kernel;
-use crate::program::fuse::{Chain, Member, World};
+use crate::program::fuse::{Chain, Member, World, in_place_between};
 use crate::program::memory::{self, Need};
 use crate::program::steps::Step;
 use std::collections::HashMap;
@@ -85,17 +85,39 @@ fn before_range(chain: &Chain, memory: Buf) -> i64 {
     reading.map(|m| m.recipe.step() - 1).max().unwrap_or(0)
 }
 
-/// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
-fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
+/// Where a worker keeps what it has to itself: the offset of each, of what lies between that of the range, and the bytes of
+/// all.
+fn places(
+    chain: &Chain,
+    parts: &[Kernel],
+    world: &World<'_>,
+) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
     let size = |bytes: i64| bytes.unsigned_abs();
     let mut needs: Vec<Need<Own>> = Vec::new();
+    // The parts allow what the kernels do.
+    let allowed = |&(to, from): &(Buf, Buf)| {
+        let writing = chain.members.iter().position(|m| m.touches(to));
+        writing.is_some_and(|number| {
+            let member = &chain.members[number];
+            parts[number].in_place.iter().any(|&b| member.memory_of(b, world) == Some(from))
+        })
+    };
+    let mut in_place = in_place_between(&chain.members, &chain.between, world);
+    in_place.retain(allowed);
+    let mut starts: HashMap<Buf, i64> = HashMap::new();
     for &(buf, share) in &chain.between {
-        let touching = |m: &Member| m.touches(buf);
+        if in_place.iter().any(|p| p.0 == buf) {
+            continue;
+        }
+        let same = in_place.iter().find(|p| p.1 == buf).map(|p| p.0);
+        let touching = |m: &Member| m.touches(buf) || same.is_some_and(|same| m.touches(same));
+        let before = same.map_or(0, |same| before_range(chain, same)).max(before_range(chain, buf));
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
+        starts.insert(buf, before);
         needs.push(Need {
             buf: Own::Between(buf),
-            bytes: size(share * (before_range(chain, buf) + chain.most)),
+            bytes: size(share * (before + chain.most)),
             ranges: vec![(first, last)],
         });
     }
@@ -104,7 +126,19 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
         needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
-    Ok((spots.into_iter().map(|(own, spot)| (own, spot.offset as i64)).collect(), bytes as i64))
+    let mut offsets: HashMap<Own, i64> =
+        spots.into_iter().map(|(own, spot)| (own, spot.offset as i64)).collect();
+    for &(buf, share) in &chain.between {
+        // The range itself begins behind what is there before it.
+        let before = starts.get(&buf).copied().unwrap_or(0);
+        offsets.entry(Own::Between(buf)).and_modify(|offset| *offset += before * share);
+    }
+    for (to, from) in in_place {
+        if let Some(&offset) = offsets.get(&Own::Between(from)) {
+            offsets.insert(Own::Between(to), offset);
+        }
+    }
+    Ok((offsets, bytes as i64))
 }
 
 /// What may have the memory of an output. The same parts of both lie at the same place; a part of the first must be
@@ -303,11 +337,10 @@ impl Writing<'_> {
         let memory = (self.world.memory)(here);
         if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
             self.moving.push(Moving { at, memory, share });
-            let before = before_range(self.chain, memory);
             let (text, offsets, base) = (&mut self.text, &self.offsets, &self.base);
             self.placed.entry(memory).or_insert_with(|| {
                 let offset = offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
-                let offset = text.int(offset + before * share);
+                let offset = text.int(offset);
                 text.ahead(base, &offset)
             });
             return Ok(());
@@ -439,7 +472,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     for member in &chain.members {
         own.push(joined(member, (chain.tasks, count, chain.most), world)?);
     }
-    let (offsets, own_bytes) = places(chain, world)?;
+    let (offsets, own_bytes) = places(chain, &parts, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
     let kept = scratch(world.types, workers * own_bytes);
     let mut text = Text::default();

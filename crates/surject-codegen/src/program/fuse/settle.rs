@@ -5,6 +5,7 @@ use crate::expression::dag::Buf;
 use crate::lower::recipe::Access;
 use crate::program::fuse::{
     Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
+    in_place_between,
 };
 use crate::program::memory::bytes;
 use std::collections::HashSet;
@@ -82,6 +83,8 @@ struct Plan<'a> {
     several: usize,
     /// Cycles that members lose in ranges.
     lost: f64,
+    /// What lies between and is written in place of what else does.
+    in_place: Vec<(Buf, Buf)>,
     /// Does a member have tiles?
     tiled: bool,
 }
@@ -103,6 +106,7 @@ impl<'a> Plan<'a> {
             several: kernels().filter(|k| k.tasks > 1).count(),
             lost: members.iter().map(|m| m.lost + in_ranges(m)).sum(),
             tiled: members.iter().any(|m| m.recipe.columns(world.target).is_some()),
+            in_place: in_place_between(members, &shared.between, world),
             shared,
         })
     }
@@ -124,7 +128,8 @@ impl<'a> Plan<'a> {
     /// The bytes that a worker keeps to itself.
     fn scratch(&self, most: i64) -> i64 {
         let rows = self.members.iter().map(|m| m.row_bytes(most, self.world)).max().unwrap_or(0);
-        rows + self.shared.between.iter().map(|b| b.1 * most).sum::<i64>()
+        let own = |b: &&(Buf, i64)| !self.in_place.iter().any(|p| p.0 == b.0);
+        rows + self.shared.between.iter().filter(own).map(|b| b.1 * most).sum::<i64>()
     }
 
     fn ranges(&self, most: i64) -> i64 {
