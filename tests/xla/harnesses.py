@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs JAX's own harnesses of its primitives on the back ends of Surject and compares with XLA.
 
-    harnesses.py [--count N] [--seed S] [--backends spec,interp,cpu] [--only REGEX] [--keep FOLDER]
+    harnesses.py [--count N] [--skip N] [--seed S] [--backends spec,interp,cpu] [--only REGEX] [--keep FOLDER]
 
 JAX ships some 7,500 programs that test its primitives (`jax._src.internal_test_util.test_harnesses`, with x64). A sample is
 lowered to StableHLO, run by XLA, and by `surject run` on every back end (SURJECT_BIN names the command). What differs is
@@ -99,6 +99,7 @@ def reason(message):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--skip", type=int, default=0, help="so many harnesses are left out first: a long run in pieces")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backends", default="spec,interp,cpu")
     parser.add_argument("--only", default="", help="the harnesses whose names this expression finds")
@@ -107,6 +108,7 @@ def main():
     backends = options.backends.split(",")
     harnesses = [h for h in test_harnesses.all_harnesses if re.search(options.only, h.fullname)]
     random.Random(options.seed).shuffle(harnesses)
+    harnesses = harnesses[options.skip :]
     counts = {b: collections.Counter() for b in backends}
     refused = collections.Counter()
     differing, unlowered, tasks = [], 0, []

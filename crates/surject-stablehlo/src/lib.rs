@@ -52,13 +52,13 @@ pub use attr::{
 };
 pub use dense::{DenseData, DenseElements};
 pub use diagnostic::{Diagnostic, Span};
-pub use expand::expand;
+pub use expand::{expand, expand_devices};
 pub use module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
 pub use parse::{MAX_NESTING, check, parse};
 pub use print::{Options, print, print_generic, print_with};
 pub use quantized::QuantizedType;
 pub use refine::refine;
-pub use sharding::{Mesh, ShardedDims};
+pub use sharding::{HloSharding, ManualComputation, Mesh, MeshAxis, ShardedDim, Subgroup, TensorSharding};
 pub use types::{Dim, ElementClass, ElementType, FunctionType, TensorType, Type};
 pub use verify::{Inference, verify};
 
