@@ -35,7 +35,14 @@ fn same(text: &str) -> Vec<Value> {
 }
 
 /// A computation over a mesh, of numbers 0, 1, … of this type.
-fn divided(mesh: &str, axes: &str, [whole, from]: [&str; 2], [part, to]: [&str; 2], outs: [&str; 2], body: &str) -> String {
+fn divided(
+    mesh: &str,
+    axes: &str,
+    [whole, from]: [&str; 2],
+    [part, to]: [&str; 2],
+    outs: [&str; 2],
+    body: &str,
+) -> String {
     format!(
         r#"module attributes {{mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}} {{
   sdy.mesh @mesh = <{mesh}>
@@ -69,8 +76,10 @@ fn line(body: &str) -> String {
 }
 
 const CHANNEL: &str = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>";
-const HALVES: &str = "replica_groups = dense<[[0, 2, 4, 6], [7, 5, 3, 1]]> : tensor<2x4xi64>, use_global_device_ids";
-const ALL: &str = "replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids";
+const HALVES: &str =
+    "replica_groups = dense<[[0, 2, 4, 6], [7, 5, 3, 1]]> : tensor<2x4xi64>, use_global_device_ids";
+const ALL: &str =
+    "replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids";
 
 fn reduced(name: &str, groups: &str, more: &str, operation: &str, types: &str) -> String {
     format!(
@@ -162,15 +171,24 @@ fn looped(condition: &str, groups: &str) -> String {
         stablehlo.return %m, %u : tensor<i32>, tensor<2xi32>
       }}
       %r = stablehlo.add %w#1, %a : tensor<2xi32>"#,
-        reduced("all_reduce", groups, "", "%s = stablehlo.add %p, %q : tensor<i32>", "(tensor<2xi32>) -> tensor<2xi32>")
-            .replace("%r =", "%r0 =")
-            .replace("(%a)", "(%v)")
+        reduced(
+            "all_reduce",
+            groups,
+            "",
+            "%s = stablehlo.add %p, %q : tensor<i32>",
+            "(tensor<2xi32>) -> tensor<2xi32>"
+        )
+        .replace("%r =", "%r0 =")
+        .replace("(%a)", "(%v)")
     ))
 }
 
 #[test]
 fn loops_are_shared_while_devices_tell_each_other_something() {
-    same(&looped("%three = stablehlo.constant dense<3> : tensor<i32>\n        %go = stablehlo.compare LT, %n, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>", ALL));
+    same(&looped(
+        "%three = stablehlo.constant dense<3> : tensor<i32>\n        %go = stablehlo.compare LT, %n, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>",
+        ALL,
+    ));
     // The two groups go on for different times: odd devices one turn longer.
     let apart = "%id = stablehlo.partition_id : tensor<ui32>
         %two = stablehlo.constant dense<2> : tensor<ui32>
@@ -185,8 +203,14 @@ fn loops_are_shared_while_devices_tell_each_other_something() {
 #[test]
 fn branches_are_shared_or_taken_alone() {
     let sum = |name: &str| {
-        reduced("all_reduce", HALVES, "", "%s = stablehlo.add %p, %q : tensor<i32>", "(tensor<2xi32>) -> tensor<2xi32>")
-            .replace("%r =", &format!("{name} ="))
+        reduced(
+            "all_reduce",
+            HALVES,
+            "",
+            "%s = stablehlo.add %p, %q : tensor<i32>",
+            "(tensor<2xi32>) -> tensor<2xi32>",
+        )
+        .replace("%r =", &format!("{name} ="))
     };
     for index in [
         "%i = stablehlo.constant dense<1> : tensor<i32>",
@@ -275,9 +299,15 @@ fn a_computation_inside_of_another_divides_what_is_left() {
         sdy.return %t : tensor<1x8xi32>
       } : (tensor<4x8xi32>) -> tensor<4x8xi32>
       sdy.return %i : tensor<4x8xi32>"#;
-    let text = divided(r#"["x"=2, "y"=4]"#, r#""x""#, ["8x8xi32", r#"[{"x"}, {}]"#], ["4x8xi32", r#"[{"x"}, {}]"#], ["8x8xi32", ""], inner);
-    let one = expanded(&read(&text));
-    let got = values(&one)[0].as_tensor().unwrap().to_i64s().unwrap();
+    let text = divided(
+        r#"["x"=2, "y"=4]"#,
+        r#""x""#,
+        ["8x8xi32", r#"[{"x"}, {}]"#],
+        ["4x8xi32", r#"[{"x"}, {}]"#],
+        ["8x8xi32", ""],
+        inner,
+    );
+    let got = same(&text)[0].as_tensor().unwrap().to_i64s().unwrap();
     // Row 5 is row 1 of the second half: of device 5, whose columns are 2 and 3.
     let row: Vec<i64> = (0..8).map(|at| 2 * (4 + at / 2) + 5).collect();
     assert_eq!(got[40..48], row);

@@ -207,7 +207,8 @@ impl Sweep {
         let other = "of reflectors that are not those of `geqrf`, all of them";
         let factors = self.factors_of(args[0]);
         let found = factors.and_then(|var| self.definitions.get(&var)).map(|(_, s)| s.kind.clone());
-        let Some(StatementKind::Call { op: LibOp::Lapack { routine }, targets, args: given, .. }) = found else {
+        let Some(StatementKind::Call { op: LibOp::Lapack { routine }, targets, args: given, .. }) = found
+        else {
             return Err(self.unsupported(other));
         };
         let (tau, order) = match routine {
@@ -245,13 +246,17 @@ impl Sweep {
         let rank = space.rank();
         let (m, n) = (self.constant(space.extent(rank - 1))?, self.constant(columns)?);
         let block = |rows: u64, columns: u64| {
-            Space::new([&space.extents()[..rank - 2], &[Extent::Const(rows), Extent::Const(columns)]].concat())
+            Space::new(
+                [&space.extents()[..rank - 2], &[Extent::Const(rows), Extent::Const(columns)]].concat(),
+            )
         };
         let at = n as i64;
-        let (q1, q2) = (self.slice(whole, [0, 0], &block(m, n))?, self.slice(whole, [0, at], &block(m, m - n))?);
+        let (q1, q2) =
+            (self.slice(whole, [0, 0], &block(m, n))?, self.slice(whole, [0, at], &block(m, m - n))?);
         let (c1, c2) = (self.slice(c, [0, 0], &block(m, n))?, self.slice(c, [0, at], &block(m, m - n))?);
         let (c1, c2) = (self.stored_field(&self.part_name(), c1), self.stored_field(&self.part_name(), c2));
-        let (top, bottom) = (self.slice(q1, [0, 0], &block(n, n))?, self.slice(q1, [at, 0], &block(m - n, n))?);
+        let (top, bottom) =
+            (self.slice(q1, [0, 0], &block(n, n))?, self.slice(q1, [at, 0], &block(m - n, n))?);
         // Z (T - I) = B.
         let ones = self.identity_from(&block(n, n), self.dtype(whole), 0)?;
         let less = self.sub(top, ones)?;

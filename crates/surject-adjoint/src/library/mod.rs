@@ -61,7 +61,9 @@ impl Sweep {
                 self.reverse_lapack(*routine, targets, args, &cotangents)?;
             }
             (LibOp::Devices { .. }, _) => {
-                return Err(self.unsupported("a derivative would have to pass through what several devices do"));
+                return Err(
+                    self.unsupported("a derivative would have to pass through what several devices do")
+                );
             }
             (LibOp::BitcastReshape { .. }, _) => {
                 return Err(self.unsupported("a derivative would have to pass through the bits"));

@@ -16,7 +16,12 @@ use surject_stablehlo::{
 pub(super) const PLACE: &str = "surject.devices";
 
 impl Writer<'_, '_> {
-    pub(super) fn devices(&mut self, op: &DeviceOp, targets: &[Var], operands: Vec<ValueId>) -> Result<Vec<ValueId>> {
+    pub(super) fn devices(
+        &mut self,
+        op: &DeviceOp,
+        targets: &[Var],
+        operands: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>> {
         let types = self.var_types(targets)?;
         let text = Attribute::String(op.text.to_string());
         let built = self.op(PLACE).operands(operands).attr("text", text).results(types).build();
@@ -107,7 +112,8 @@ fn place(module: &mut Module, region: &mut Region) -> Result<()> {
             continue;
         }
         let read = op.string("text").ok().and_then(read);
-        let (other, mut new) = read.ok_or_else(|| malformed("the text of an operation of devices cannot be read"))?;
+        let (other, mut new) =
+            read.ok_or_else(|| malformed("the text of an operation of devices cannot be read"))?;
         if new.operands.len() != op.operands.len() || new.results.len() != op.results.len() {
             return Err(malformed("an operation of devices with other operands or results"));
         }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{DeviceOp, LibOp, Scalar, ShardedDim, Sharding};
 use surject_stablehlo::{
-    Attribute, Attributes, Function, MeshAxis, Module, Op, Param, Region, ResultDecl, Type, ValueId, Visibility,
+    Attribute, Attributes, Function, MeshAxis, Module, Op, Param, Region, ResultDecl, Type, ValueId,
+    Visibility,
 };
 
 /// A manual computation whose body is a function of its own, `body`.
@@ -50,8 +51,13 @@ fn outline(module: &Module, region: &mut Region, names: &HashSet<String>, made: 
         }
         let body = op.regions.remove(0);
         let results = body.terminator().map_or(&[][..], |last| &last.operands);
-        let results = results.iter().map(|v| ResultDecl { ty: module.ty(*v).clone(), attributes: Attributes::new() });
-        let param = |(value, ty): &(ValueId, Type)| Param { value: *value, ty: ty.clone(), attributes: Attributes::new() };
+        let results =
+            results.iter().map(|v| ResultDecl { ty: module.ty(*v).clone(), attributes: Attributes::new() });
+        let param = |(value, ty): &(ValueId, Type)| Param {
+            value: *value,
+            ty: ty.clone(),
+            attributes: Attributes::new(),
+        };
         made.push(Function {
             name: name(number),
             visibility: Visibility::Private,
@@ -105,10 +111,12 @@ fn alone(module: &Module, op: &Op) -> String {
         })
         .collect();
     let own = Op { operands: params.iter().map(|p| p.value).collect(), location: None, ..op.clone() };
-    let results = op.results.iter().map(|v| ResultDecl { ty: module.ty(*v).clone(), attributes: Attributes::new() });
+    let results =
+        op.results.iter().map(|v| ResultDecl { ty: module.ty(*v).clone(), attributes: Attributes::new() });
     let results: Vec<_> = results.collect();
     let back = Op { operands: op.results.clone(), ..Op::new("func.return") };
-    let body = Region { params: params.iter().map(|p| (p.value, p.ty.clone())).collect(), ops: vec![own, back] };
+    let body =
+        Region { params: params.iter().map(|p| (p.value, p.ty.clone())).collect(), ops: vec![own, back] };
     module.functions = vec![Function {
         name: "f".into(),
         visibility: Visibility::Public,
@@ -160,7 +168,7 @@ pub(super) fn constrain<'m>(
         return divide(lift, op, value, text);
     }
     match attributes.get("mhlo.sharding") {
-        Some(Attribute::String(text)) => annotate(lift, op, value, text),
+        Some(Attribute::String(text)) if lift.module.processes() != 1 => annotate(lift, op, value, text),
         _ => Ok(()),
     }
 }
@@ -170,7 +178,8 @@ fn annotate<'m>(lift: &mut Lifter<'m>, op: &'m Op, value: &mut Value, text: &str
     let Some(ty) = lift.type_of(value).filter(|ty| ty.space.sizes().is_some()) else { return Ok(()) };
     let sizes = ty.space.sizes().unwrap_or_default();
     let tensor = surject_stablehlo::TensorType::new(&sizes, crate::export::element(ty.dtype));
-    let quoted: String = text.chars().flat_map(|c| (c == '"' || c == '\\').then_some('\\').into_iter().chain([c])).collect();
+    let quoted: String =
+        text.chars().flat_map(|c| (c == '"' || c == '\\').then_some('\\').into_iter().chain([c])).collect();
     let text = format!(
         "func.func @f(%0: {tensor}) -> {tensor} {{ %1 = \"stablehlo.custom_call\"(%0) <{{backend_config = \"\", \
          call_target_name = \"Sharding\"}}> {{mhlo.sharding = \"{quoted}\"}} : ({tensor}) -> {tensor} return %1 : {tensor} }}"

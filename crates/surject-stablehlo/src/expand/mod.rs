@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Function, Module, Op, Region, ValueId};
 use crate::normalise::normalise;
 use crate::types::{ElementType, TensorType, Type};
-pub use devices::expand_devices;
+pub use devices::{expand_devices, has_shards};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 

@@ -27,7 +27,8 @@ impl<'m> Call<'_, 'm> {
     }
 
     fn manual_computation(&mut self) -> Values {
-        let unread = || Error::unsupported("shardings that cannot be read, or a mesh that the module does not have");
+        let unread =
+            || Error::unsupported("shardings that cannot be read, or a mesh that the module does not have");
         let manual = self.machine.module.manual_computation(self.op).ok_or_else(unread)?;
         let Some(mesh) = manual.mesh() else {
             // Nothing to divide.
@@ -49,6 +50,9 @@ impl<'m> Call<'_, 'm> {
         let ins = manual.inputs.iter().map(division).collect::<Result<Vec<_>>>()?;
         let outs = manual.outputs.iter().map(division).collect::<Result<Vec<_>>>()?;
         let operands = self.tensors(0..self.args.len())?;
+        if count > 1 && self.machine.process.world.processes() == count {
+            return self.divided_further(&operands, &ins, &outs);
+        }
         let region = self.region(0)?;
         let mut row = Vec::new();
         for device in 0..count {
@@ -80,6 +84,32 @@ impl<'m> Call<'_, 'm> {
     }
 }
 
+impl<'m> Call<'_, 'm> {
+    /// A computation inside of another: the devices are there. Each goes on with its part of what it has, and those that differ
+    /// along the axes of this computation only put their results together.
+    fn divided_further(&mut self, operands: &[Tensor], ins: &[Division], outs: &[Division]) -> Values {
+        let own = self.machine.process.id();
+        let parts = operands.iter().zip(ins).map(|(tensor, division)| own_part(tensor, division, own));
+        let args = parts.map(|part| part.map(Value::Tensor)).collect::<Result<Vec<_>>>()?;
+        let results = self.block(0, args)?;
+        let Some(first) = outs.first() else { return Ok(results) };
+        let group: Vec<usize> =
+            (0..first.group.len()).filter(|d| first.group[*d] == first.group[own]).collect();
+        let all = self.machine.process.meet("manual_computation", 0, &group, results)?;
+        let mut out = Vec::new();
+        for (i, division) in outs.iter().enumerate() {
+            let mut whole = Tensor::zeros(self.result_element(i)?, &self.result_shape(i)?)?;
+            for (device, values) in group.iter().zip(&all).rev() {
+                let part = values.get(i).and_then(Value::as_tensor);
+                let part = part.ok_or_else(|| Error::invalid("a result that is no tensor"))?;
+                place_part(&mut whole, part, division, *device)?;
+            }
+            out.push(Value::Tensor(whole));
+        }
+        Ok(out)
+    }
+}
+
 /// The part of a tensor that belongs to a device.
 fn own_part(tensor: &Tensor, division: &Division, device: usize) -> Result<Tensor> {
     let rank = tensor.rank();
@@ -97,7 +127,9 @@ fn own_part(tensor: &Tensor, division: &Division, device: usize) -> Result<Tenso
 fn place_part(whole: &mut Tensor, part: &Tensor, division: &Division, device: usize) -> Result<()> {
     let mut start = vec![0; whole.rank()];
     let mut shape = whole.shape.clone();
-    for (d, (index, count)) in division.parts[device].iter().zip(&division.counts).enumerate().take(shape.len()) {
+    for (d, (index, count)) in
+        division.parts[device].iter().zip(&division.counts).enumerate().take(shape.len())
+    {
         shape[d] /= count;
         start[d] = index * shape[d];
     }

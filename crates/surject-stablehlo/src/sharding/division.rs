@@ -149,7 +149,10 @@ mod tests {
         assert_eq!(all.group, [0; 8]);
         // One axis only: devices that differ along the other one have tensors of their own.
         let along_x = grid().division(&dims, &["x".into()]).unwrap();
-        assert_eq!((along_x.counts.as_slice(), along_x.parts[6].as_slice()), ([1, 2].as_slice(), [0, 1].as_slice()));
+        assert_eq!(
+            (along_x.counts.as_slice(), along_x.parts[6].as_slice()),
+            ([1, 2].as_slice(), [0, 1].as_slice())
+        );
         assert_eq!(along_x.group, [0, 1, 2, 3, 0, 1, 2, 3]);
         assert_eq!(along_x.source(6, &[0, 0]), Some(2));
     }

@@ -157,7 +157,14 @@ mod tests {
         assert_eq!(kinds, [Subgroup::Manual, Subgroup::Replicated]);
         let tuple = "{{replicated}, {devices=[2]<=[2]}, {maximal device=1}}".parse().unwrap();
         assert!(matches!(tuple, HloSharding::Tuple(parts) if parts[2] == HloSharding::Maximal(1)));
-        for wrong in ["", "{", "{devices=[2]<=[3]}", "{devices=[2]0,0}", "{devices=[2]<=[2]T(1)}", "{devices=[1000000,1000000]<=[2]}"] {
+        for wrong in [
+            "",
+            "{",
+            "{devices=[2]<=[3]}",
+            "{devices=[2]0,0}",
+            "{devices=[2]<=[2]T(1)}",
+            "{devices=[1000000,1000000]<=[2]}",
+        ] {
             assert!(wrong.parse::<HloSharding>().is_err(), "{wrong}");
         }
     }

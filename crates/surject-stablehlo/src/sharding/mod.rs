@@ -99,7 +99,8 @@ impl Module {
                 true => rest[at + 2..].find('"')? + 3,
                 false => 1 + name.len(),
             };
-            let op = self.other.iter().find(|op| op.name == "sdy.mesh" && op.string("sym_name") == Ok(&name))?;
+            let op =
+                self.other.iter().find(|op| op.name == "sdy.mesh" && op.string("sym_name") == Ok(&name))?;
             let Some(Attribute::Opaque(mesh)) = op.attributes.get("mesh") else { return None };
             out.push_str(&rest[..at]);
             out.push_str(mesh.strip_prefix("#sdy.")?);

@@ -18,7 +18,8 @@ impl Lockstep<'_> {
         let short = op.short_name();
         let results = match short {
             "partition_id" | "replica_id" => {
-                let numbered = (0..self.devices).map(|d| ValueId(if short == "replica_id" { 0 } else { d as u32 }));
+                let numbered =
+                    (0..self.devices).map(|d| ValueId(if short == "replica_id" { 0 } else { d as u32 }));
                 let keys: Vec<_> = numbered.map(|v| vec![v]).collect();
                 let number = |this: &mut Self, d: usize| {
                     this.ex.constant(&ElementType::U32, Numbers::Ints(&[i64::from(keys[d][0].0)]), false)
@@ -68,7 +69,11 @@ impl Lockstep<'_> {
                     let whole = this.reduced(op, &told(&groups, &lanes))?;
                     let mut made = Vec::new();
                     for (device, group) in groups.iter().enumerate() {
-                        made.push(this.part_along(whole[device], dim, (place(group, device), group.len()))?);
+                        made.push(this.part_along(
+                            whole[device],
+                            dim,
+                            (place(group, device), group.len()),
+                        )?);
                     }
                     Ok(made)
                 })?
@@ -111,7 +116,9 @@ impl Lockstep<'_> {
             let group = group(self.ex.old, op, world, device, reaches).map_err(|e| self.ex.refused(e))?;
             match group.contains(&device) && group.iter().all(|d| *d < self.devices) {
                 true => Ok(group),
-                false => Err(self.ex.refused(format!("device {device} is in no group of the {}", self.devices))),
+                false => {
+                    Err(self.ex.refused(format!("device {device} is in no group of the {}", self.devices)))
+                }
             }
         };
         (0..self.devices).map(own).collect()

@@ -168,8 +168,11 @@ impl Lockstep<'_> {
                     let keys: Vec<_> = index.iter().map(|v| vec![*v]).collect();
                     self.each(&keys, |this, device| {
                         let element = this.ex.tensor(index[device])?.element;
-                        let number =
-                            this.ex.constant(&element, super::super::Numbers::Ints(&[number as i64]), false)?;
+                        let number = this.ex.constant(
+                            &element,
+                            super::super::Numbers::Ints(&[number as i64]),
+                            false,
+                        )?;
                         let ty = TensorType::new(&[], crate::ElementType::I1);
                         let equal = Attribute::enumeration("comparison_direction", "EQ");
                         let attributes = vec![("comparison_direction", equal)];
@@ -181,7 +184,10 @@ impl Lockstep<'_> {
         let mut results = Vec::new();
         for i in 0..op.results.len() {
             let of = |branch: &Vec<Lanes>, this: &Self| {
-                branch.get(i).cloned().ok_or_else(|| this.ex.refused("a branch that gives back too few values"))
+                branch
+                    .get(i)
+                    .cloned()
+                    .ok_or_else(|| this.ex.refused("a branch that gives back too few values"))
             };
             let mut lanes = of(last, self)?;
             for (branch, takes) in first.iter().zip(&takes).rev() {
@@ -232,7 +238,8 @@ impl Lockstep<'_> {
 
     fn closed_classes(&self, written: Written, given: &[Classes]) -> Region {
         let back = written.results.iter().zip(given);
-        let operands = back.flat_map(|(lanes, classes)| leaders(classes).map(|device| lanes[device])).collect();
+        let operands =
+            back.flat_map(|(lanes, classes)| leaders(classes).map(|device| lanes[device])).collect();
         self.closed(written.params, written.ops, operands)
     }
 }

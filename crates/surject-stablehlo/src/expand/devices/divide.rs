@@ -10,7 +10,9 @@ use crate::types::TensorType;
 impl Lockstep<'_> {
     pub(super) fn manual_computation(&self, op: &Op) -> Result<ManualComputation> {
         let read = self.ex.old.manual_computation(op);
-        read.ok_or_else(|| self.ex.refused("shardings that cannot be read, or a mesh that the module does not have"))
+        read.ok_or_else(|| {
+            self.ex.refused("shardings that cannot be read, or a mesh that the module does not have")
+        })
     }
 
     /// `sdy.manual_computation`
@@ -52,12 +54,15 @@ impl Lockstep<'_> {
 
     /// The custom call behind which devices see their parts; how the operand is divided is said before it.
     pub(super) fn full_to_shard(&mut self, op: &Op) -> Result<()> {
-        let &[operand] = op.operands.as_slice() else { return Err(self.ex.refused("other than one operand")) };
+        let &[operand] = op.operands.as_slice() else {
+            return Err(self.ex.refused("other than one operand"));
+        };
         let rank = self.ex.old.tensor(operand).map_or(0, TensorType::rank);
         let said = self.made_by.get(&operand).and_then(|op| hlo_sharding(op));
         let said = said.ok_or_else(|| self.ex.refused("an operand without a sharding"))?;
         let division = said.division(rank, self.devices);
-        let division = division.ok_or_else(|| self.ex.refused("a sharding for another rank or number of devices"))?;
+        let division =
+            division.ok_or_else(|| self.ex.refused("a sharding for another rank or number of devices"))?;
         let lanes = self.parts(operand, &division)?;
         self.declared(op, &lanes)?;
         self.bind(op, vec![lanes])
@@ -65,11 +70,14 @@ impl Lockstep<'_> {
 
     /// The custom call that puts together what devices have.
     pub(super) fn shard_to_full(&mut self, op: &Op) -> Result<()> {
-        let &[operand] = op.operands.as_slice() else { return Err(self.ex.refused("other than one operand")) };
+        let &[operand] = op.operands.as_slice() else {
+            return Err(self.ex.refused("other than one operand"));
+        };
         let rank = self.ex.old.tensor(operand).map_or(0, TensorType::rank);
         let said = hlo_sharding(op).ok_or_else(|| self.ex.refused("no sharding of the result"))?;
         let division = said.division(rank, self.devices);
-        let division = division.ok_or_else(|| self.ex.refused("a sharding for another rank or number of devices"))?;
+        let division =
+            division.ok_or_else(|| self.ex.refused("a sharding for another rank or number of devices"))?;
         let inner = matches!(&said, HloSharding::Manual)
             || matches!(&said, HloSharding::Tiled { subgroups, .. } if subgroups.contains(&Subgroup::Manual));
         let lanes = match &said {
@@ -96,9 +104,8 @@ impl Lockstep<'_> {
             return Ok(lanes);
         }
         // Parts are told apart by numbers beside the values they are of.
-        let number = |parts: &[usize]| {
-            parts.iter().zip(&division.counts).fold(0, |n, (part, count)| n * count + part)
-        };
+        let number =
+            |parts: &[usize]| parts.iter().zip(&division.counts).fold(0, |n, (part, count)| n * count + part);
         let key = |(value, parts): (&ValueId, &Vec<usize>)| vec![*value, ValueId(number(parts) as u32)];
         let keys: Vec<_> = lanes.iter().zip(&division.parts).map(key).collect();
         self.each(&keys, |this, device| {

@@ -51,7 +51,7 @@ impl Rewrite for Nothing {
 /// something in them is told and a loop is run.
 pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
     let divided = super::holds(module, "sdy.manual_computation");
-    let shards = any(module, &|op| custom_call(op, FULL_TO_SHARD) || custom_call(op, SHARD_TO_FULL));
+    let shards = has_shards(module);
     if !divided && !shards {
         return Ok(Cow::Borrowed(module));
     }
@@ -90,15 +90,18 @@ pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
     Ok(Cow::Owned(made.ex.new))
 }
 
+/// Whether a module says by custom calls, as JAX did before Shardy, where devices see their parts. The interpreter does not run
+/// such programs as they stand.
+pub fn has_shards(module: &Module) -> bool {
+    let is = |op: &Op| custom_call(op, FULL_TO_SHARD) || custom_call(op, SHARD_TO_FULL);
+    module.functions.iter().any(|f| among(&f.body, &is))
+}
+
 const FULL_TO_SHARD: &str = "SPMDFullToShardShape";
 const SHARD_TO_FULL: &str = "SPMDShardToFullShape";
 
 fn custom_call(op: &Op, target: &str) -> bool {
     op.name == "stablehlo.custom_call" && op.string("call_target_name") == Ok(target)
-}
-
-fn any(module: &Module, is: &dyn Fn(&Op) -> bool) -> bool {
-    module.functions.iter().any(|f| among(&f.body, is))
 }
 
 fn among(region: &Region, is: &dyn Fn(&Op) -> bool) -> bool {
@@ -254,8 +257,12 @@ impl<'m> Lockstep<'m> {
                 self.call(op)
             }
             _ if self.manual() && tells(op) => self.tell(op),
-            _ if self.inside(op) => Err(self.ex.refused("devices that tell each other something inside of it")),
-            "stablehlo.infeed" | "stablehlo.outfeed" | "stablehlo.send" | "stablehlo.recv" if self.manual() => {
+            _ if self.inside(op) => {
+                Err(self.ex.refused("devices that tell each other something inside of it"))
+            }
+            "stablehlo.infeed" | "stablehlo.outfeed" | "stablehlo.send" | "stablehlo.recv"
+                if self.manual() =>
+            {
                 Err(self.ex.refused("a transfer inside of a computation that is divided among devices"))
             }
             _ => self.copies(op),
