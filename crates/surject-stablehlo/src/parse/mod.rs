@@ -37,6 +37,7 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
     }
     let mut parser = Parser::new(readable(bytes)?);
     parser.module()?;
+    parser.module.values.shrink_to_fit();
     Ok(parser.module)
 }
 
