@@ -6,7 +6,7 @@
 
 use super::linalg::Triangle;
 use crate::sweep::{Result, Sweep};
-use surject_index::{Affine, Extent, IndexMap, Space};
+use surject_index::{Affine, Extent, Guard, IndexMap, Space};
 use surject_ir::{
     AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Routine, Scalar, StatementKind, Transpose, UnaryOp,
     Var,
@@ -313,7 +313,13 @@ impl Sweep {
                     let rank = map.domain().rank();
                     let same = (0..rank).map(|a| Affine::axis(rank, a));
                     // Columns behind those of the matrix are of no reflector.
-                    let first = map.guards().is_empty() && map.components().iter().cloned().eq(same);
+                    let inside = |axis: usize| {
+                        let (own, size) = (Affine::axis(rank, axis), map.codomain().extent(axis));
+                        move |guard: &Guard| guard.expr == own && guard.bound == *size
+                    };
+                    let only_there = |guard: &Guard| (0..rank).any(|axis| inside(axis)(guard));
+                    let first =
+                        map.guards().iter().all(only_there) && map.components().iter().cloned().eq(same);
                     first.then_some(of)
                 }
                 _ => None,

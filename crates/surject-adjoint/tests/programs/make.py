@@ -383,13 +383,15 @@ def qr_all_columns(tall, a, wide):
     return f(tall) + f(a) + f(wide)
 
 
-@program((4, 4), (6, 3), (3, 5))
-def qr_pivoted(a, tall, wide):
+# Not of a matrix with more columns than rows: JAX 0.10.2 differentiates that as if its columns were not exchanged
+# (largest error against differences 6.8 where ours has 3e-9).
+@program((4, 4), (6, 3))
+def qr_pivoted(a, tall):
     def f(x, mode):
         q, r, _ = jax.scipy.linalg.qr(x, mode=mode, pivoting=True)
         return sum(jnp.sum(jnp.sin(y) * jnp.arange(y.size).reshape(y.shape)) for y in (q, r))
 
-    return f(a, "economic") + f(tall, "economic") + f(wide, "economic") + f(tall, "full")
+    return f(a, "economic") + f(tall, "economic") + f(tall, "full")
 
 
 @program((5, 3), (5, 3))

@@ -1,5 +1,5 @@
 module @jit_qr_pivoted attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<4x4xf64>, %arg1: tensor<6x3xf64>, %arg2: tensor<3x5xf64>) -> (tensor<f64> {jax.result_info = "result"}) {
+  func.func public @main(%arg0: tensor<4x4xf64>, %arg1: tensor<6x3xf64>) -> (tensor<f64> {jax.result_info = "result"}) {
     %0:2 = call @_qr(%arg0) : (tensor<4x4xf64>) -> (tensor<4x4xf64>, tensor<4x4xf64>)
     %1 = stablehlo.sine %0#0 : tensor<4x4xf64>
     %2 = stablehlo.iota dim = 0 : tensor<16xi64>
@@ -37,45 +37,26 @@ module @jit_qr_pivoted attributes {mhlo.num_partitions = 1 : i32, mhlo.num_repli
     %28 = stablehlo.reduce(%27 init: %cst_4) applies stablehlo.add across dimensions = [0, 1] : (tensor<3x3xf64>, tensor<f64>) -> tensor<f64>
     %29 = stablehlo.add %22, %28 : tensor<f64>
     %30 = stablehlo.add %14, %29 : tensor<f64>
-    %31:2 = call @_qr_1(%arg2) : (tensor<3x5xf64>) -> (tensor<3x3xf64>, tensor<3x5xf64>)
-    %32 = stablehlo.sine %31#0 : tensor<3x3xf64>
-    %33 = stablehlo.iota dim = 0 : tensor<9xi64>
-    %34 = stablehlo.reshape %33 : (tensor<9xi64>) -> tensor<3x3xi64>
-    %35 = stablehlo.convert %34 : (tensor<3x3xi64>) -> tensor<3x3xf64>
-    %36 = stablehlo.multiply %32, %35 : tensor<3x3xf64>
+    %31:2 = call @_qr_1(%arg1) : (tensor<6x3xf64>) -> (tensor<6x6xf64>, tensor<6x3xf64>)
+    %32 = stablehlo.sine %31#0 : tensor<6x6xf64>
+    %33 = stablehlo.iota dim = 0 : tensor<36xi64>
+    %34 = stablehlo.reshape %33 : (tensor<36xi64>) -> tensor<6x6xi64>
+    %35 = stablehlo.convert %34 : (tensor<6x6xi64>) -> tensor<6x6xf64>
+    %36 = stablehlo.multiply %32, %35 : tensor<6x6xf64>
     %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %37 = stablehlo.reduce(%36 init: %cst_5) applies stablehlo.add across dimensions = [0, 1] : (tensor<3x3xf64>, tensor<f64>) -> tensor<f64>
+    %37 = stablehlo.reduce(%36 init: %cst_5) applies stablehlo.add across dimensions = [0, 1] : (tensor<6x6xf64>, tensor<f64>) -> tensor<f64>
     %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
     %38 = stablehlo.add %cst_6, %37 : tensor<f64>
-    %39 = stablehlo.sine %31#1 : tensor<3x5xf64>
-    %40 = stablehlo.iota dim = 0 : tensor<15xi64>
-    %41 = stablehlo.reshape %40 : (tensor<15xi64>) -> tensor<3x5xi64>
-    %42 = stablehlo.convert %41 : (tensor<3x5xi64>) -> tensor<3x5xf64>
-    %43 = stablehlo.multiply %39, %42 : tensor<3x5xf64>
+    %39 = stablehlo.sine %31#1 : tensor<6x3xf64>
+    %40 = stablehlo.iota dim = 0 : tensor<18xi64>
+    %41 = stablehlo.reshape %40 : (tensor<18xi64>) -> tensor<6x3xi64>
+    %42 = stablehlo.convert %41 : (tensor<6x3xi64>) -> tensor<6x3xf64>
+    %43 = stablehlo.multiply %39, %42 : tensor<6x3xf64>
     %cst_7 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %44 = stablehlo.reduce(%43 init: %cst_7) applies stablehlo.add across dimensions = [0, 1] : (tensor<3x5xf64>, tensor<f64>) -> tensor<f64>
+    %44 = stablehlo.reduce(%43 init: %cst_7) applies stablehlo.add across dimensions = [0, 1] : (tensor<6x3xf64>, tensor<f64>) -> tensor<f64>
     %45 = stablehlo.add %38, %44 : tensor<f64>
     %46 = stablehlo.add %30, %45 : tensor<f64>
-    %47:2 = call @_qr_2(%arg1) : (tensor<6x3xf64>) -> (tensor<6x6xf64>, tensor<6x3xf64>)
-    %48 = stablehlo.sine %47#0 : tensor<6x6xf64>
-    %49 = stablehlo.iota dim = 0 : tensor<36xi64>
-    %50 = stablehlo.reshape %49 : (tensor<36xi64>) -> tensor<6x6xi64>
-    %51 = stablehlo.convert %50 : (tensor<6x6xi64>) -> tensor<6x6xf64>
-    %52 = stablehlo.multiply %48, %51 : tensor<6x6xf64>
-    %cst_8 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %53 = stablehlo.reduce(%52 init: %cst_8) applies stablehlo.add across dimensions = [0, 1] : (tensor<6x6xf64>, tensor<f64>) -> tensor<f64>
-    %cst_9 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %54 = stablehlo.add %cst_9, %53 : tensor<f64>
-    %55 = stablehlo.sine %47#1 : tensor<6x3xf64>
-    %56 = stablehlo.iota dim = 0 : tensor<18xi64>
-    %57 = stablehlo.reshape %56 : (tensor<18xi64>) -> tensor<6x3xi64>
-    %58 = stablehlo.convert %57 : (tensor<6x3xi64>) -> tensor<6x3xf64>
-    %59 = stablehlo.multiply %55, %58 : tensor<6x3xf64>
-    %cst_10 = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %60 = stablehlo.reduce(%59 init: %cst_10) applies stablehlo.add across dimensions = [0, 1] : (tensor<6x3xf64>, tensor<f64>) -> tensor<f64>
-    %61 = stablehlo.add %54, %60 : tensor<f64>
-    %62 = stablehlo.add %46, %61 : tensor<f64>
-    return %62 : tensor<f64>
+    return %46 : tensor<f64>
   }
   func.func private @_qr(%arg0: tensor<4x4xf64>) -> (tensor<4x4xf64>, tensor<4x4xf64>) {
     %c = stablehlo.constant dense<0> : tensor<i32>
@@ -116,27 +97,7 @@ module @jit_qr_pivoted attributes {mhlo.num_partitions = 1 : i32, mhlo.num_repli
     %12 = stablehlo.select %10, %11, %5 : tensor<3x3xi1>, tensor<3x3xf64>
     return %4, %12 : tensor<6x3xf64>, tensor<3x3xf64>
   }
-  func.func private @_qr_1(%arg0: tensor<3x5xf64>) -> (tensor<3x3xf64>, tensor<3x5xf64>) {
-    %c = stablehlo.constant dense<0> : tensor<i32>
-    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<5xi32>
-    %1:3 = stablehlo.custom_call @lapack_dgeqp3_ffi(%arg0, %0) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "0"}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>, #stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 1, operand_tuple_indices = []>], result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>, dense<0> : tensor<1xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [k])->([l, m], [n], [o]) {i=3, j=5, k=5, l=3, m=5, n=5, o=3}, custom>} : (tensor<3x5xf64>, tensor<5xi32>) -> (tensor<3x5xf64>, tensor<5xi32>, tensor<3xf64>)
-    %c_0 = stablehlo.constant dense<1> : tensor<i32>
-    %2 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<5xi32>
-    %3 = stablehlo.subtract %1#1, %2 : tensor<5xi32>
-    %4 = stablehlo.slice %1#0 [0:3, 0:3] : (tensor<3x5xf64>) -> tensor<3x3xf64>
-    %5 = stablehlo.custom_call @lapack_dorgqr_ffi(%4, %1#2) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "0"}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[0, 1]> : tensor<2xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [k])->([l, m]) {i=3, j=3, k=3, l=3, m=3}, custom>} : (tensor<3x3xf64>, tensor<3xf64>) -> tensor<3x3xf64>
-    %6 = stablehlo.iota dim = 0 : tensor<3x5xi64>
-    %c_1 = stablehlo.constant dense<-1> : tensor<i64>
-    %7 = stablehlo.broadcast_in_dim %c_1, dims = [] : (tensor<i64>) -> tensor<3x5xi64>
-    %8 = stablehlo.add %6, %7 : tensor<3x5xi64>
-    %9 = stablehlo.iota dim = 1 : tensor<3x5xi64>
-    %10 = stablehlo.compare GE, %8, %9, SIGNED : (tensor<3x5xi64>, tensor<3x5xi64>) -> tensor<3x5xi1>
-    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f64>
-    %11 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f64>) -> tensor<3x5xf64>
-    %12 = stablehlo.select %10, %11, %1#0 : tensor<3x5xi1>, tensor<3x5xf64>
-    return %5, %12 : tensor<3x3xf64>, tensor<3x5xf64>
-  }
-  func.func private @_qr_2(%arg0: tensor<6x3xf64>) -> (tensor<6x6xf64>, tensor<6x3xf64>) {
+  func.func private @_qr_1(%arg0: tensor<6x3xf64>) -> (tensor<6x6xf64>, tensor<6x3xf64>) {
     %c = stablehlo.constant dense<0> : tensor<i32>
     %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<3xi32>
     %1:3 = stablehlo.custom_call @lapack_dgeqp3_ffi(%arg0, %0) {backend_config = "", mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "0"}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>, #stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 1, operand_tuple_indices = []>], result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : tensor<1xindex>, dense<0> : tensor<1xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [k])->([l, m], [n], [o]) {i=6, j=3, k=3, l=6, m=3, n=3, o=3}, custom>} : (tensor<6x3xf64>, tensor<3xi32>) -> (tensor<6x3xf64>, tensor<3xi32>, tensor<3xf64>)
