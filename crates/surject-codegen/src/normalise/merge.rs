@@ -15,6 +15,7 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
         };
         let mut result = Dag::default();
         result.extents.clone_from(&dag.extents);
+        result.tails.clone_from(&dag.tails);
         result.extents[b.0 as usize] *= result.extents[a.0 as usize];
         result.extents[a.0 as usize] = 1;
         let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());
@@ -66,7 +67,7 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
     let mut groups: Vec<&[LoopId]> = vec![outer];
     let mut fixed = LoopSet::default();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    for id in dag.reachable(&roots, true) {
+    for id in dag.all_reachable(&roots) {
         conditions.extend(dag[id].node.guards());
         match &dag[id].node {
             Node::Load { address, .. } | Node::Gather { address, .. } => lins.push(address),

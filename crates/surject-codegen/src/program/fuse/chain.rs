@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::recipe::Access;
 use crate::lower::row::Kernel;
 use crate::program::fuse::{Chain, Member, World};
 use crate::program::memory::{self, Need};
@@ -77,22 +78,29 @@ enum Own {
     Rows(usize),
 }
 
+/// Parts before a range of what lies between that a member may read: the last tile of a range begins earlier if it is not
+/// full, and what it makes of the parts before is not stored.
+fn before_range(chain: &Chain, memory: Buf) -> i64 {
+    let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
+    reading.map(|m| m.recipe.step() - 1).max().unwrap_or(0)
+}
+
 /// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
 fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
     let size = |bytes: i64| bytes.unsigned_abs();
     let mut needs: Vec<Need<Own>> = Vec::new();
     for &(buf, share) in &chain.between {
-        let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
+        let touching = |m: &Member| m.touches(buf);
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         needs.push(Need {
             buf: Own::Between(buf),
-            bytes: size(share * chain.most),
+            bytes: size(share * (before_range(chain, buf) + chain.most)),
             ranges: vec![(first, last)],
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
-        let bytes = member.row_bytes(&chain.between, chain.most, world);
+        let bytes = member.row_bytes(chain.most, world);
         needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
@@ -106,12 +114,12 @@ fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf
     let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == buf);
     let touches = |buf: Buf| {
         let all = chain.members.iter().enumerate();
-        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.0 == buf).map(move |a| (i, a.1, a.2)))
+        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.buf == buf).map(move |a| (i, a)))
     };
-    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.0)).collect();
+    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.buf)).collect();
     reads.sort_unstable();
     reads.dedup();
-    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1));
+    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1.write));
     let mut pairs = Vec::new();
     for (number, member) in chain.members.iter().enumerate() {
         let whole = &world.kernels[member.kernel];
@@ -123,12 +131,13 @@ fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf
         let own: Vec<Buf> =
             parts[number].in_place.iter().filter(|b| whole.in_place.contains(b)).filter_map(here).collect();
         let output = whole.writes.first().and_then(here);
-        for &(write, _, share) in member.accesses.iter().filter(|a| a.1 && !inside(a.0)) {
+        for &Access { buf: write, share, .. } in member.accesses.iter().filter(|a| a.write && !inside(a.buf))
+        {
             let first = touches(write).next().is_some_and(|t| t.0 == number);
             for &read in &reads {
                 let own = output == Some(write) && own.contains(&read);
                 let before = |i: usize| i < number || (i == number && own);
-                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.2 == share) {
+                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.1.share == share) {
                     pairs.push((read, write));
                 }
             }
@@ -294,9 +303,11 @@ impl Writing<'_> {
         let memory = (self.world.memory)(here);
         if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
             self.moving.push(Moving { at, memory, share });
+            let before = before_range(self.chain, memory);
             let (text, offsets, base) = (&mut self.text, &self.offsets, &self.base);
             self.placed.entry(memory).or_insert_with(|| {
-                let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
+                let offset = offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
+                let offset = text.int(offset + before * share);
                 text.ahead(base, &offset)
             });
             return Ok(());
@@ -417,9 +428,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let target = world.target;
     let parts: Vec<Kernel> = {
         let made = chain.members.iter().map(|m| {
-            let whole = m.is_whole(&chain.between, world);
             let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
-            m.recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
+            m.recipe.range(&m.cut, chain.most, target, (&when, &alone))
         });
         made.collect::<Result<_, _>>()?
     };
