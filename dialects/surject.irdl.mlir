@@ -294,6 +294,15 @@ irdl.dialect @surject {
     irdl.attributes {"routine" = %routine}
   }
 
+  irdl.operation @devices {
+    %args = irdl.base "!builtin.tuple"
+    %results = irdl.base "!builtin.tuple"
+    %op = irdl.base "#builtin.string"
+    irdl.operands(args: %args)
+    irdl.results(results: %results)
+    irdl.attributes {"op" = %op}
+  }
+
   irdl.operation @sharding_constraint {
     %args = irdl.base "!builtin.tuple"
     %results = irdl.base "!builtin.tuple"

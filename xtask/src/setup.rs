@@ -22,6 +22,8 @@ const PACKAGES: [&str; 11] = [
 const JAX: &str = "jax[cpu]==0.10.2";
 /// What JAX's own harnesses need.
 const ABSL: &str = "absl-py==2.5.1";
+/// What JAX needs to save exported programs.
+const FLATBUFFERS: &str = "flatbuffers==25.12.19";
 
 /// The Python packages of the other peer of `surject bench`, pinned: its flags change between versions.
 const IREE: [&str; 2] = ["iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0"];
@@ -89,8 +91,8 @@ fn python() -> Outcome<PathBuf> {
 /// The Python of the virtual environment with JAX, installed if it is missing.
 pub fn jax() -> Outcome<PathBuf> {
     let python = python()?;
-    if !succeeds(&mut program(&python, &["-c", "import jax, ml_dtypes, absl"])) {
-        run(&mut program(&python, &["-m", "pip", "install", "--quiet", JAX, ABSL]))?;
+    if !succeeds(&mut program(&python, &["-c", "import jax, ml_dtypes, absl, flatbuffers"])) {
+        run(&mut program(&python, &["-m", "pip", "install", "--quiet", JAX, ABSL, FLATBUFFERS]))?;
     }
     Ok(python)
 }

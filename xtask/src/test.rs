@@ -19,8 +19,13 @@ pub fn everything(with_xla: bool) -> Outcome {
         run(&mut cargo(&["build", "--workspace", "--tests", "--bins"]))?;
         cross_check(&python)?;
         run_fuzz(&python, "0..40", "debug")?;
-        run(program(&python, &["tests/xla/harnesses.py", "--count", "300"])
-            .env("SURJECT_BIN", binary("debug")))?;
+        for script in [
+            &["tests/xla/harnesses.py", "--count", "300"][..],
+            &["tests/xla/saved.py"],
+            &["tests/xla/malformed.py"],
+        ] {
+            run(program(&python, script).env("SURJECT_BIN", binary("debug")))?;
+        }
     }
     // Last, so that the closing lines are those of the test runner.
     run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))

@@ -75,6 +75,11 @@ pub fn kernels(
                 op.name()
             )));
         }
+        LibOp::Devices { .. } => {
+            return Err(CodegenError::unsupported(
+                "what several devices do together; import the program for one device".to_string(),
+            ));
+        }
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
         LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
         LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),

@@ -54,7 +54,7 @@ pub use print::print;
 pub use program::{
     Block, Function, Program, Region, RegionType, Statement, StatementKind, TensorType, Var, VarInfo,
 };
-pub use sharding::{ShardedDim, Sharding};
+pub use sharding::{DeviceOp, ShardedDim, Sharding, axis_parts};
 pub use sizes::{
     Call, GuardError, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata, pass_violations,
 };

@@ -6,7 +6,7 @@
 mod infer;
 mod text;
 
-use crate::Sharding;
+use crate::{DeviceOp, Sharding};
 pub use infer::LibOpError;
 pub(crate) use infer::scalar_of;
 use surject_index::{Extent, ScalarSemantics};
@@ -127,6 +127,12 @@ pub enum LibOp {
     Constraint {
         /// Where they lie.
         sharding: Sharding,
+    },
+    /// What the devices of a mesh do together, kept for a program that is written again; nothing here runs it, and no rule
+    /// crosses it.
+    Devices {
+        /// The operation, whose operands are the arguments.
+        op: DeviceOp,
     },
 }
 

@@ -1,5 +1,7 @@
 //! Factorisations of dense matrices of complex `f64`, row by row: `a[i * n + j]`. Real matrices stay real in all of them but
-//! [`schur`], whose form is triangular; that of [`real_schur`] has blocks of two.
+//! [`schur`], whose form is triangular; that of [`francis`] has blocks of two.
+
+pub(crate) mod francis;
 
 use crate::C;
 use crate::complex::{div, sqrt};
@@ -341,68 +343,6 @@ pub(crate) fn schur(a: &[C], n: usize) -> Option<(Vec<C>, Vec<C>)> {
         }
         let shift = shift(&t, n, high - 1, steps);
         qr_step(&mut t, &mut z, n, low, high, shift);
-    }
-    Some((t, z))
-}
-
-/// The real form: a `T` with blocks of one or two on its diagonal and an orthogonal `Z`. An invariant subspace of one or two
-/// dimensions after the other is split off, found by [`schur`] of what is left. Blocks of two have equal diagonal elements.
-pub(crate) fn real_schur(a: &[C], n: usize) -> Option<(Vec<C>, Vec<C>)> {
-    let mut t = a.to_vec();
-    let mut z: Vec<C> = (0..n * n).map(|i| if i / n == i % n { ONE } else { ZERO }).collect();
-    let mut done = 0;
-    while done < n {
-        let k = n - done;
-        let rest: Vec<C> = (0..k * k).map(|i| t[(done + i / k) * n + done + i % k]).collect();
-        let scale = rest.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
-        let (form, vectors) = schur(&rest, k)?;
-        let value = form[0];
-        let v: Vec<C> = (0..k).map(|i| vectors[i * k]).collect();
-        let largest = v.iter().copied().fold(ZERO, |a, b| if b.norm_sqr() > a.norm_sqr() { b } else { a });
-        let phase = (largest / libm::hypot(largest.re, largest.im)).conj();
-        let real = k == 1 || value.im.abs() <= 1e-14 * scale;
-        let width = if real { 1 } else { 2 };
-        // The subspace in the first columns of a square matrix, made orthogonal.
-        let mut q = vec![ZERO; k * k];
-        for (i, v) in v.iter().enumerate() {
-            let v = *v * phase;
-            q[i * k] = C::new(v.re, 0.0);
-            if width == 2 {
-                q[i * k + 1] = C::new(v.im, 0.0);
-            }
-        }
-        let mut panel: Vec<C> = (0..k * width).map(|i| q[i / width * k + i % width]).collect();
-        let taus = qr(&mut panel, k, width);
-        (0..k * width).for_each(|i| q[i / width * k + i % width] = panel[i]);
-        let q = q_of(&q, &taus, k, k);
-        // T = Q^T T Q and Z = Z Q on the last rows and columns.
-        let times = |m: &[C], row: usize| -> Vec<C> {
-            (0..k).map(|j| (0..k).map(|l| m[row * n + done + l] * q[l * k + j]).sum()).collect()
-        };
-        for row in 0..n {
-            let (x, y) = (times(&t, row), times(&z, row));
-            t[row * n + done..(row + 1) * n].copy_from_slice(&x);
-            z[row * n + done..(row + 1) * n].copy_from_slice(&y);
-        }
-        for column in done..n {
-            let x: Vec<C> =
-                (0..k).map(|i| (0..k).map(|l| q[l * k + i] * t[(done + l) * n + column]).sum()).collect();
-            x.into_iter().enumerate().for_each(|(i, v)| t[(done + i) * n + column] = v);
-        }
-        for row in done + width..n {
-            (done..done + width).for_each(|column| t[row * n + column] = ZERO);
-        }
-        if width == 2 {
-            let (p, q) = (done, done + 1);
-            let (a, b, c, d) = (t[p * n + p].re, t[p * n + q].re, t[q * n + p].re, t[q * n + q].re);
-            let angle = 0.5 * libm::atan2(d - a, b + c);
-            // Columns p, q become cos p + sin q and cos q - sin p.
-            let (cos, sin) = (libm::cos(angle), -libm::sin(angle));
-            rotate_columns(&mut t, n, n, p, q, cos, sin, ONE);
-            rotate_rows(&mut t, n, p, q, cos, sin, ONE);
-            rotate_columns(&mut z, n, n, p, q, cos, sin, ONE);
-        }
-        done += width;
     }
     Some((t, z))
 }

@@ -1,5 +1,6 @@
 //! What each routine takes and gives.
 
+use crate::factor::francis;
 use crate::{C, factor};
 
 /// A routine with its flags.
@@ -346,44 +347,32 @@ fn svd(a: &[C], m: usize, n: usize, full: bool) -> Vec<Vec<C>> {
 }
 
 fn eig(a: &[C], n: usize, real: bool) -> Vec<Vec<C>> {
-    let Some((t, z)) = factor::schur(a, n) else {
-        return vec![nans(n), nans(n * n), nans(n * n), integers([1])];
+    let found = match real {
+        true => francis::Form::of(a, n).map(|form| (form.values(), form.vectors(true), form.vectors(false))),
+        false => factor::schur(a, n).map(|(t, z)| {
+            let values = (0..n).map(|k| t[k * n + k]).collect();
+            (values, factor::eigenvectors(&t, &z, n, true), factor::eigenvectors(&t, &z, n, false))
+        }),
     };
-    let scale = t.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
-    let value = |k: usize| {
-        let v = t[k * n + k];
-        // What rounding leaves of a real eigenvalue.
-        if real && v.im.abs() <= 1e-14 * scale { C::new(v.re, 0.0) } else { v }
-    };
-    vec![
-        (0..n).map(value).collect(),
-        factor::eigenvectors(&t, &z, n, true),
-        factor::eigenvectors(&t, &z, n, false),
-        integers([0]),
-    ]
+    match found {
+        Some((values, left, right)) => vec![values, left, right, integers([0])],
+        None => vec![nans(n), nans(n * n), nans(n * n), integers([1])],
+    }
 }
 
 fn schur(a: &[C], n: usize, real: bool) -> Vec<Vec<C>> {
-    let found = if real { factor::real_schur(a, n) } else { factor::schur(a, n) };
-    let Some((t, z)) = found else {
-        return vec![nans(n * n), nans(n * n), nans(n), integers([1])];
+    let complex = |part: &[f64]| part.iter().map(|v| C::new(*v, 0.0)).collect::<Vec<C>>();
+    let found = match real {
+        true => francis::Form::of(a, n).map(|form| (complex(&form.t), complex(&form.z), form.values())),
+        false => factor::schur(a, n).map(|(t, z)| {
+            let values = (0..n).map(|k| t[k * n + k]).collect();
+            let form = (0..n * n).map(|k| if k / n > k % n { C::new(0.0, 0.0) } else { t[k] }).collect();
+            (form, z, values)
+        }),
     };
-    let values = (0..n).map(|k| eigenvalue(&t, n, k, real)).collect();
-    let below = |k: usize| k / n > k % n + usize::from(real);
-    let form = (0..n * n).map(|k| if below(k) { C::new(0.0, 0.0) } else { t[k] }).collect();
-    vec![form, z, values, integers([0])]
-}
-
-/// An eigenvalue of a Schur form, of a block of two whose diagonal elements are equal where it stands in one.
-fn eigenvalue(t: &[C], n: usize, k: usize, blocks: bool) -> C {
-    let off = |p: usize| (t[p * n + p + 1].re * t[(p + 1) * n + p].re).abs().sqrt();
-    let inside = |p: usize| blocks && t[(p + 1) * n + p] != C::new(0.0, 0.0);
-    if k + 1 < n && inside(k) {
-        C::new(t[k * n + k].re, off(k))
-    } else if k > 0 && inside(k - 1) {
-        C::new(t[k * n + k].re, -off(k - 1))
-    } else {
-        t[k * n + k]
+    match found {
+        Some((form, z, values)) => vec![form, z, values, integers([0])],
+        None => vec![nans(n * n), nans(n * n), nans(n), integers([1])],
     }
 }
 

@@ -2,16 +2,16 @@
 
 use crate::error::{LiftError, Place};
 use crate::import::cx::Cx;
-use crate::import::state::{Lifter, Result, Source};
+use crate::import::state::{Lifter, Result, Seen, Source};
 use crate::import::types::{self, Literal};
 use crate::import::{ImportOptions, plain, selected};
 use std::fmt;
-use surject_index::IndexMap;
+use surject_index::{IndexMap, Space};
 use surject_ir::{
     AccOp, BinaryOp, Buffer, DType, FieldId, Program, Scalar, Statement, StatementKind, TensorType, UnaryOp,
     Var,
 };
-use surject_stablehlo::{Attribute, Module};
+use surject_stablehlo::{Attribute, Function, Module, Op, Region};
 
 /// How two tensors are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub fn import_checks(
     for function in selected(module, options)? {
         let mut lifter = Lifter::new(module, &source, &function.name);
         lifter.checks = Some(Vec::new());
-        let lifted = lifter.body(function);
+        let lifted = watch(&mut lifter, module, function).and_then(|()| lifter.body(function));
         let checks = lifter.checks.take().unwrap_or_default();
         let result = match lifted {
             Err(error) => Err(error),
@@ -224,13 +224,81 @@ pub(crate) fn custom_call(cx: &mut Cx<'_, '_>, name: &str) -> Result<()> {
 pub(crate) fn probe(cx: &mut Cx<'_, '_>) -> Result<()> {
     let id = cx.attr(cx.op.string("probe_id"))?.to_string();
     if cx.lift.checks.is_some() {
-        if cx.lift.in_region() {
-            return Err(cx.unsupported("a probe inside a region"));
-        }
         let seen = cx.var(0)?;
-        cx.lift.probes.entry(id).or_default().push(seen);
+        match cx.lift.seen.iter().position(|seen| seen.id == id) {
+            Some(at) => see(cx, at, seen)?,
+            None if cx.lift.in_region() => return Err(cx.unsupported("a probe inside a region of scalars")),
+            None => cx.lift.probes.entry(id).or_default().push(seen),
+        }
     }
     crate::import::control::identity(cx)
+}
+
+/// A probe that may run several times sees a value.
+fn see(cx: &mut Cx<'_, '_>, at: usize, value: Var) -> Result<()> {
+    let Seen { asked, vars, .. } = cx.lift.seen[at].clone();
+    let (value, count) = (cx.lift.function.tensor(value), cx.lift.function.tensor(vars[0]));
+    let (ty, counter) = (cx.field_type(value), cx.field_type(count));
+    let mut now = Vec::new();
+    let one = cx.constant(&counter.space, Scalar::from_i128(DType::I64, 1));
+    let next = cx.binary(BinaryOp::Add, count, one)?;
+    now.push(cx.stored(next));
+    for (iteration, &slot) in asked.iter().zip(&vars[1..]) {
+        if *cx.lift.function.ty(slot) != ty {
+            return Err(cx.unsupported("a probe of values of several types"));
+        }
+        let number = cx.constant(&counter.space, Scalar::from_i128(DType::I64, i128::from(*iteration)));
+        let is = cx.binary(BinaryOp::Eq, count, number)?;
+        let is = spread(cx, is, &ty)?;
+        let old = cx.lift.function.tensor(slot);
+        let kept = cx.select(is, value, old)?;
+        now.push(cx.stored(kept));
+    }
+    cx.lift.seen[at].vars = now;
+    Ok(())
+}
+
+/// A scalar over the space of a type.
+fn spread(cx: &mut Cx<'_, '_>, scalar: FieldId, ty: &TensorType) -> Result<FieldId> {
+    let scalar = cx.temp(scalar);
+    let map = cx.total(ty.space.clone(), Space::scalar(), Vec::new())?;
+    let read = cx.lift.function.fields.read(map, scalar);
+    cx.typed(read)
+}
+
+/// Follows the probes that run inside of loops, branches and functions, and that checks ask for.
+fn watch(lifter: &mut Lifter<'_>, module: &Module, entry: &Function) -> Result<()> {
+    fn all<'m>(region: &'m Region, nested: bool, ops: &mut Vec<(&'m Op, bool)>) {
+        for op in &region.ops {
+            ops.push((op, nested));
+            op.regions.iter().for_each(|r| all(r, true, ops));
+        }
+    }
+    let mut ops = Vec::new();
+    for function in &module.functions {
+        all(&function.body, function.name != entry.name, &mut ops);
+    }
+    let named = |op: &Op, name: &str, id: &str| op.name == name && op.string("probe_id") == Ok(id);
+    let mut followed: Vec<&str> = Vec::new();
+    for (op, nested) in &ops {
+        let Ok(id) = op.string("probe_id") else { continue };
+        if op.name != "interpreter.probe" || !nested || followed.contains(&id) {
+            continue;
+        }
+        let asks = ops.iter().filter(|(op, _)| named(op, "check.expect_serialized_eq", id));
+        let mut asked: Vec<i64> = asks.map(|(op, _)| iteration(op)).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let Some(ty) = op.operands.first().and_then(|v| module.values.get(v.index())) else { continue };
+        let ty = types::tensor(op, &ty.ty)?;
+        followed.push(id);
+        lifter.watch(id, asked, &ty);
+    }
+    Ok(())
+}
+
+fn iteration(op: &Op) -> i64 {
+    op.attributes.get("iteration").and_then(Attribute::as_i64).unwrap_or(0)
 }
 
 /// `check.expect_serialized_eq`: the value is what a probe of this name has seen.
@@ -239,7 +307,20 @@ fn probed(cx: &mut Cx<'_, '_>) -> Result<()> {
         return Ok(());
     }
     let id = cx.attr(cx.op.string("probe_id"))?;
-    let iteration = cx.op.attributes.get("iteration").and_then(Attribute::as_i64).unwrap_or(0);
+    let iteration = iteration(cx.op);
+    if let Some(Seen { asked, vars, .. }) = cx.lift.seen.iter().find(|seen| seen.id == id).cloned() {
+        let want = asked.iter().position(|n| *n == iteration).and_then(|at| vars.get(1 + at).copied());
+        let want = want.ok_or_else(|| cx.invalid(format!("a value number {iteration}")))?;
+        pend(cx, CheckKind::Close { min_ulp: 0, max_ulp: 0 }, want)?;
+        // The probe has run as often.
+        let count = cx.lift.function.tensor(vars[0]);
+        let space = cx.space(count);
+        let number = cx.constant(&space, Scalar::from_i128(DType::I64, i128::from(iteration)));
+        let enough = cx.binary(BinaryOp::Gt, count, number)?;
+        let enough = cx.stored(enough);
+        cx.lift.flags.push(enough);
+        return Ok(());
+    }
     let seen = cx.lift.probes.get(id).zip(usize::try_from(iteration).ok());
     match seen.and_then(|(seen, i)| seen.get(i).copied()) {
         Some(want) => pend(cx, CheckKind::Close { min_ulp: 0, max_ulp: 0 }, want),

@@ -8,9 +8,6 @@ use surject_lift::{CheckOutcome, ImportOptions, import_checks};
 const KNOWN: &[(&str, &str)] = &[
     // Two numbers in a byte.
     ("", "`stablehlo.bitcast_convert` is not supported here: the bits of i8 as i4"),
-    // Operands that are results of operations on values, not on sizes.
-    ("dynamic_gather", "the size is unknown"),
-    ("dynamic_conv", "the size is unknown"),
     // Logarithms of numbers next to the unit circle need more than the digits of `f64`.
     ("log_circle_f64", "elements differ"),
     ("log_plus_one_circle_f64", "elements differ"),

@@ -324,6 +324,68 @@ fn what_probes_have_seen() {
     assert_eq!(outcomes(&text(1, "%a")), [false]);
 }
 
+/// A probe in a loop sees a value in every turn, one in a branch only where it is taken, one in a function wherever it is called.
+#[test]
+fn what_probes_have_seen_in_loops_and_branches() {
+    let text = |check: &str| {
+        format!(
+            "func.func @main() {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %i:2 = stablehlo.while(%n = %zero, %y = %x) : tensor<i32>, tensor<2xf32>
+    cond {{
+      %c = stablehlo.compare LT, %n, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    }} do {{
+      %next = stablehlo.add %n, %one : tensor<i32>
+      %z = interpreter.probe %y, probe_id = \"turn\" : tensor<2xf32>
+      %w = func.call @doubled(%z) : (tensor<2xf32>) -> tensor<2xf32>
+      %two_is = stablehlo.compare EQ, %n, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %v = \"stablehlo.if\"(%two_is) ({{
+        %u = interpreter.probe %w, probe_id = \"branch\" : tensor<2xf32>
+        stablehlo.return %u : tensor<2xf32>
+      }}, {{
+        stablehlo.return %w : tensor<2xf32>
+      }}) : (tensor<i1>) -> tensor<2xf32>
+      stablehlo.return %next, %v : tensor<i32>, tensor<2xf32>
+    }}
+  %eight = stablehlo.constant dense<[8.0, 16.0]> : tensor<2xf32>
+  {check}
+  return
+}}
+func.func private @doubled(%x: tensor<2xf32>) -> tensor<2xf32> {{
+  %a = stablehlo.add %x, %x : tensor<2xf32>
+  %b = interpreter.probe %a, probe_id = \"called\" : tensor<2xf32>
+  return %b : tensor<2xf32>
+}}
+"
+        )
+    };
+    // The value, and that the probe has run so often.
+    for (value, probe, iteration, holds) in [
+        ("%x", "turn", 0, [true, true]),
+        ("%eight", "turn", 3, [true, true]),
+        ("%eight", "turn", 2, [false, true]),
+        ("%eight", "turn", 4, [false, false]),
+        ("%eight", "branch", 0, [true, true]),
+        ("%eight", "branch", 1, [false, false]),
+        ("%eight", "called", 2, [true, true]),
+        ("%x", "called", 0, [false, true]),
+    ] {
+        let check = format!(
+            "check.expect_serialized_eq {value}, probe_id = \"{probe}\" {{iteration = {iteration} : ui32}} : tensor<2xf32>"
+        );
+        let text = text(&check);
+        assert_eq!(outcomes(&text), holds, "{check}");
+        let module = surject_stablehlo::parse_and_verify(&text).unwrap();
+        let run = surject_stablehlo::interpret::run(&module, "main", Vec::new());
+        assert_eq!(run.is_ok(), holds == [true, true], "{check}");
+    }
+}
+
 /// What `asin` and `acos` of complex numbers are made of, at special values too.
 #[test]
 fn the_kernel_of_complex_arc_functions() {

@@ -185,6 +185,12 @@ impl PartialEq for Attributes {
 }
 
 impl Attributes {
+    /// Gives back memory that is kept for further entries: a program holds many small dictionaries.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.entries.shrink_to_fit();
+        self.implied.shrink_to_fit();
+    }
+
     /// An empty dictionary.
     pub fn new() -> Attributes {
         Attributes::default()

@@ -6,7 +6,7 @@
 
 use super::linalg::Triangle;
 use crate::sweep::{Result, Sweep};
-use surject_index::{Affine, Extent, IndexMap, Space};
+use surject_index::{Affine, Extent, Guard, IndexMap, Space};
 use surject_ir::{
     AccOp, BinaryOp, DType, FieldId, FieldKind, LibOp, Routine, Scalar, StatementKind, Transpose, UnaryOp,
     Var,
@@ -40,7 +40,14 @@ impl Sweep {
                 Err(self.unsupported("of `tau` beside the product of reflectors"))
             }
             Routine::Qr => match of(0) {
-                Some(c) => self.reverse_qr(targets, args[0], c),
+                Some(c) => self.reverse_qr([targets[0], targets[1]], args[0], c, None),
+                None => Ok(()),
+            },
+            Routine::PivotedQr if of(2).is_some() => {
+                Err(self.unsupported("of `tau` beside the product of reflectors"))
+            }
+            Routine::PivotedQr => match of(0) {
+                Some(c) => self.reverse_qr([targets[0], targets[2]], args[0], c, Some(targets[1])),
                 None => Ok(()),
             },
             Routine::HouseholderProduct => match of(0) {
@@ -98,13 +105,13 @@ impl Sweep {
         let name = self.part_name();
         let x = self.call_one(&name, upper(false, Transpose::Transpose), vec![u, x], Vec::new())?;
         let x = self.call_one(&name, lower(true, Transpose::Transpose), vec![l, x], Vec::new())?;
-        let term = self.rows_back(rows, x)?;
+        let term = self.rows_back((rows, 0), x)?;
         self.contribute(a, term);
         Ok(())
     }
 
-    /// `P^T x`: row `i` becomes row `rows[i]`.
-    fn rows_back(&mut self, rows: Var, x: Var) -> Result<FieldId> {
+    /// `P^T x`: row `i` becomes row `rows[i]`, where rows are counted from `first` on.
+    fn rows_back(&mut self, (rows, first): (Var, i128), x: Var) -> Result<FieldId> {
         let x = self.f.tensor(x);
         let rows = self.f.tensor(rows);
         let (space, dtype) = (self.space(x), self.dtype(rows));
@@ -116,7 +123,11 @@ impl Sweep {
         let own: Vec<usize> = (0..rank - 2).chain([rank]).collect();
         let there = self.read(IndexMap::projection(&points, &own), rows)?;
         let here = self.f.fields.index(&points, rank - 2, dtype);
-        let here = self.typed(here)?;
+        let mut here = self.typed(here)?;
+        if first != 0 {
+            let first = self.integer(here, first);
+            here = self.binary(BinaryOp::Add, here, first)?;
+        }
         let value = self.read(IndexMap::projection(&points, &from), x)?;
         let same = self.binary(BinaryOp::Eq, there, here)?;
         let value = self.masked(same, value)?;
@@ -125,13 +136,22 @@ impl Sweep {
         Ok(self.stored_field(&self.part_name(), sum))
     }
 
+    /// `P^T x^T`, transposed: column `i` becomes column `rows[i]`.
+    fn columns_back(&mut self, rows: (Var, i128), x: FieldId) -> Result<FieldId> {
+        let x = self.transposed(x)?;
+        let x = self.part(x);
+        let back = self.rows_back(rows, x)?;
+        self.transposed(back)
+    }
+
     /// `A = Q R` by the cotangent of `R`, which stands in the upper triangle of the results. What stands below it, the
-    /// reflectors, has no derivative but through their product: a cotangent of theirs that is not zero gives NaN.
-    fn reverse_qr(&mut self, targets: &[Var], a: Var, c: FieldId) -> Result<()> {
+    /// reflectors, has no derivative but through their product: a cotangent of theirs that is not zero gives NaN. Where the
+    /// columns of `A` were put in another order first, they are put back.
+    fn reverse_qr(&mut self, results: [Var; 2], a: Var, c: FieldId, order: Option<Var>) -> Result<()> {
         if !self.smooth(a) {
             return Ok(());
         }
-        let (q, r, space) = self.thin(targets)?;
+        let (q, r, space) = self.thin(results)?;
         let rank = space.rank();
         let (m, n) = (space.extent(rank - 2).clone(), space.extent(rank - 1).clone());
         let below = self.compare_axes(&space, BinaryOp::Gt)?;
@@ -157,8 +177,10 @@ impl Sweep {
             let (k, all) = (self.constant(&m)?, self.constant(&n)?);
             let rest = Space::new([&space.extents()[..rank - 1], &[Extent::Const(all - k)]].concat());
             let second = self.slice(c, [0, k as i64], &rest)?;
-            let operand = self.f.tensor(a);
-            let others = self.slice(operand, [0, k as i64], &rest)?;
+            let packed = self.f.tensor(results[0]);
+            let others = self.slice(packed, [0, k as i64], &rest)?;
+            let others = self.matmul(q, others)?;
+            let others = self.stored_field(&self.part_name(), others);
             let second_t = self.transposed(second)?;
             let of_q = self.matmul(others, second_t)?;
             let (of_q, conjugate) = (self.conjugate(of_q)?, self.conjugate(q)?);
@@ -169,7 +191,10 @@ impl Sweep {
             let right = self.placed(right, [0, -(k as i64)], space)?;
             self.add(left, right)?
         };
-        let term = self.add(term, poison)?;
+        let mut term = self.add(term, poison)?;
+        if let Some(order) = order {
+            term = self.columns_back((order, 1), term)?;
+        }
         self.contribute(a, term);
         Ok(())
     }
@@ -182,27 +207,99 @@ impl Sweep {
         let other = "of reflectors that are not those of `geqrf`, all of them";
         let factors = self.factors_of(args[0]);
         let found = factors.and_then(|var| self.definitions.get(&var)).map(|(_, s)| s.kind.clone());
-        let Some(StatementKind::Call {
-            op: LibOp::Lapack { routine: Routine::Qr },
-            targets,
-            args: given,
-            ..
-        }) = found
+        let Some(StatementKind::Call { op: LibOp::Lapack { routine }, targets, args: given, .. }) = found
         else {
             return Err(self.unsupported(other));
         };
+        let (tau, order) = match routine {
+            Routine::Qr => (targets[1], None),
+            Routine::PivotedQr => (targets[2], Some(targets[1])),
+            _ => return Err(self.unsupported(other)),
+        };
         let (space, whole) = (self.f.ty(product).space.clone(), self.f.ty(targets[0]).space.clone());
-        if targets[1] != args[1] || !self.local.contains(&targets[0]) {
+        if tau != args[1] || !self.local.contains(&targets[0]) {
             return Err(self.unsupported(other));
         }
-        let (q, r, _) = self.thin(&targets)?;
-        if self.space(q) != space {
-            return Err(self.unsupported("of a factor Q with more columns than the matrix"));
+        let (q, r, _) = self.thin([targets[0], tau])?;
+        let of_q = match self.space(q) == space {
+            true => c,
+            false => {
+                let columns = self.space(q).extent(space.rank() - 1).clone();
+                self.of_thin_q(product, &columns, c)?
+            }
+        };
+        let term = self.thin_qr(q, r, Some(of_q), None)?;
+        let mut term = self.placed(term, [0, 0], whole)?;
+        if let Some(order) = order {
+            term = self.columns_back((order, 1), term)?;
         }
-        let term = self.thin_qr(q, r, Some(c), None)?;
-        let term = self.placed(term, [0, 0], whole)?;
         self.contribute(given[0], term);
         Ok(())
+    }
+
+    /// The cotangent of the first columns `Q1` of a square `Q = (Q1, Q2)`, of a matrix with fewer columns than rows. With `T`
+    /// and `B` for the first and the other rows of `Q1`: `Z = B (T - I)^-1` and
+    /// `dQ2 = dQ1 Z^H - (Q1 + Q2 Z) (dB - Z dT)^H` (arXiv 2409.13374, section 3.3, as JAX has it).
+    fn of_thin_q(&mut self, product: Var, columns: &Extent, c: FieldId) -> Result<FieldId> {
+        let whole = self.f.tensor(product);
+        let space = self.space(whole);
+        let rank = space.rank();
+        let (m, n) = (self.constant(space.extent(rank - 1))?, self.constant(columns)?);
+        let block = |rows: u64, columns: u64| {
+            Space::new(
+                [&space.extents()[..rank - 2], &[Extent::Const(rows), Extent::Const(columns)]].concat(),
+            )
+        };
+        let at = n as i64;
+        let (q1, q2) =
+            (self.slice(whole, [0, 0], &block(m, n))?, self.slice(whole, [0, at], &block(m, m - n))?);
+        let (c1, c2) = (self.slice(c, [0, 0], &block(m, n))?, self.slice(c, [0, at], &block(m, m - n))?);
+        let (c1, c2) = (self.stored_field(&self.part_name(), c1), self.stored_field(&self.part_name(), c2));
+        let (top, bottom) =
+            (self.slice(q1, [0, 0], &block(n, n))?, self.slice(q1, [at, 0], &block(m - n, n))?);
+        // Z (T - I) = B.
+        let ones = self.identity_from(&block(n, n), self.dtype(whole), 0)?;
+        let less = self.sub(top, ones)?;
+        let z = self.divided_by(bottom, less)?;
+        let conjugate = self.conjugate(z)?;
+        let first = self.matmul(c2, conjugate)?;
+        let q2z = self.matmul(q2, z)?;
+        let around = self.add(q1, q2z)?;
+        let c2t = self.transposed(c2)?;
+        let of_bottom = self.matmul(c2t, around)?;
+        let of_bottom = self.conjugate(of_bottom)?;
+        let of_bottom = self.neg(of_bottom)?;
+        let of_bottom = self.stored_field(&self.part_name(), of_bottom);
+        let zt = self.transposed(z)?;
+        let of_top = self.matmul(zt, of_bottom)?;
+        let of_top = self.neg(of_top)?;
+        let of_top = self.stored_field(&self.part_name(), of_top);
+        let (of_top, of_bottom) =
+            (self.placed(of_top, [0, 0], block(m, n))?, self.placed(of_bottom, [-at, 0], block(m, n))?);
+        let rows = self.add(of_top, of_bottom)?;
+        let sum = self.add(c1, first)?;
+        let sum = self.add(sum, rows)?;
+        Ok(self.stored_field(&self.part_name(), sum))
+    }
+
+    /// `x a^-1` for square matrices `a`.
+    fn divided_by(&mut self, x: FieldId, a: FieldId) -> Result<FieldId> {
+        let (space, x, a) = (self.space(a), self.part(x), self.part(a));
+        let made =
+            self.call(&self.part_name(), LibOp::Lapack { routine: Routine::Lu }, vec![a], Vec::new())?;
+        let (factors, rows) = (self.f.tensor(made[0]), made[2]);
+        let l = self.triangle(factors, Triangle { lower: true, diagonal: 0.0 })?;
+        let ones = self.identity_from(&space, self.dtype(factors), 0)?;
+        let l = self.add(l, ones)?;
+        let u = self.triangle(factors, Triangle { lower: false, diagonal: 1.0 })?;
+        let (l, u) = (self.part(l), self.part(u));
+        let name = self.part_name();
+        // P a = L U, so x a^-1 = x U^-1 L^-1 P.
+        let y = self.call_one(&name, upper(false, Transpose::No), vec![u, x], Vec::new())?;
+        let y = self.call_one(&name, lower(false, Transpose::No), vec![l, y], Vec::new())?;
+        let y = self.f.tensor(y);
+        let back = self.columns_back((rows, 0), y)?;
+        Ok(self.stored_field(&self.part_name(), back))
     }
 
     /// The variable whose first columns a variable is.
@@ -215,7 +312,14 @@ impl Sweep {
                 FieldKind::Tensor(of) => {
                     let rank = map.domain().rank();
                     let same = (0..rank).map(|a| Affine::axis(rank, a));
-                    let first = map.is_total() && map.components().iter().cloned().eq(same);
+                    // Columns behind those of the matrix are of no reflector.
+                    let inside = |axis: usize| {
+                        let (own, size) = (Affine::axis(rank, axis), map.codomain().extent(axis));
+                        move |guard: &Guard| guard.expr == own && guard.bound == *size
+                    };
+                    let only_there = |guard: &Guard| (0..rank).any(|axis| inside(axis)(guard));
+                    let first =
+                        map.guards().iter().all(only_there) && map.components().iter().cloned().eq(same);
                     first.then_some(of)
                 }
                 _ => None,
@@ -225,7 +329,7 @@ impl Sweep {
     }
 
     /// The thin factors `Q` and `R` (square) of the results of `geqrf`, and the space of the matrix.
-    fn thin(&mut self, targets: &[Var]) -> Result<(FieldId, FieldId, Space)> {
+    fn thin(&mut self, targets: [Var; 2]) -> Result<(FieldId, FieldId, Space)> {
         let packed = self.f.tensor(targets[0]);
         let space = self.space(packed);
         let rank = space.rank();
@@ -473,7 +577,7 @@ impl Sweep {
             transpose: Transpose::Transpose,
         };
         let x = self.call_one(&name, unit, vec![lu[0], x], Vec::new())?;
-        let term = self.rows_back(lu[2], x)?;
+        let term = self.rows_back((lu[2], 0), x)?;
         let term = if self.f.ty(a).dtype.is_complex() { term } else { self.unary(UnaryOp::Real, term)? };
         self.contribute(a, term);
         Ok(())

@@ -60,6 +60,11 @@ impl Sweep {
             (LibOp::Lapack { routine }, _) => {
                 self.reverse_lapack(*routine, targets, args, &cotangents)?;
             }
+            (LibOp::Devices { .. }, _) => {
+                return Err(
+                    self.unsupported("a derivative would have to pass through what several devices do")
+                );
+            }
             (LibOp::BitcastReshape { .. }, _) => {
                 return Err(self.unsupported("a derivative would have to pass through the bits"));
             }

@@ -76,6 +76,7 @@ impl<'a> Call<'a> {
             | LibOp::Cholesky { .. }
             | LibOp::Lapack { .. }
             | LibOp::Constraint { .. }
+            | LibOp::Devices { .. }
             | LibOp::TriangularSolve { .. } => return Some(format!("`{}` has no kernels", self.op.name())),
         }
         let symbolic = |var: &&Var| self.function.ty(**var).space.sizes().is_none();

@@ -134,6 +134,10 @@ impl Machine<'_> {
                 Ok(vec![kernels::triangular_solve(arg(0)?, arg(1)?, system)?])
             }
             LibOp::Constraint { .. } => Ok(vec![arg(0)?.clone()]),
+            LibOp::Devices { .. } => Err(InterpError::Unsupported {
+                op: "devices",
+                reason: "what several devices do together; import the program for one device".into(),
+            }),
             LibOp::Lapack { routine } => {
                 let args: Vec<&Buffer> = args.iter().map(|b| &**b).collect();
                 Ok(kernels::lapack(*routine, &args)?)

@@ -44,6 +44,7 @@ impl LibOp {
             LibOp::TriangularSolve { .. } => "triangular_solve",
             LibOp::Lapack { .. } => "lapack",
             LibOp::Constraint { .. } => "sharding_constraint",
+            LibOp::Devices { .. } => "devices",
         }
     }
 
@@ -179,6 +180,7 @@ impl LibOp {
                 Ok(vec![b.clone()])
             }
             LibOp::Lapack { routine } => lapack(*routine, args, facts),
+            LibOp::Devices { op } => Ok(op.results.clone()),
             LibOp::Constraint { sharding } => {
                 count(args, 1)?;
                 let rank = args[0].space.rank();

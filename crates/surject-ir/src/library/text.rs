@@ -1,10 +1,7 @@
 //! Library operations as a name and attributes, for the text form.
 
-use crate::{
-    DType, FftKind, GatherDims, LibOp, Routine, ScatterDims, ShardedDim, Sharding, Transpose, Window,
-};
+use crate::{DType, DeviceOp, FftKind, GatherDims, LibOp, Routine, ScatterDims, Sharding, Transpose, Window};
 use std::fmt;
-use std::sync::Arc;
 use surject_index::{Extent, ScalarSemantics};
 
 /// The value of an attribute.
@@ -18,6 +15,8 @@ pub enum Attr {
     Word(String),
     /// A symbolic size, in quotation marks.
     Size(Extent),
+    /// Any text, in single quotation marks.
+    Text(String),
     /// A list.
     List(Vec<Attr>),
 }
@@ -29,6 +28,7 @@ impl fmt::Display for Attr {
             Attr::Bool(b) => write!(f, "{b}"),
             Attr::Word(w) => f.write_str(w),
             Attr::Size(size) => write!(f, "\"{size}\""),
+            Attr::Text(text) => f.write_str(&crate::literal::quote(text, '\'')),
             Attr::List(items) => {
                 f.write_str("[")?;
                 for (i, item) in items.iter().enumerate() {
@@ -144,34 +144,23 @@ words!(FftKind, Fft = "fft", Ifft = "ifft", Rfft = "rfft", Irfft = "irfft");
 words!(ScalarSemantics, DynamicTruncateSize = "truncate_size", IntegerSize = "size");
 words!(Transpose, No = "no", Transpose = "transpose", Adjoint = "adjoint");
 
-impl Attribute for Arc<str> {
-    fn write(&self) -> Attr {
-        Attr::Word(self.to_string())
-    }
+macro_rules! texts {
+    ($($kind:ty),*) => {$(
+        impl Attribute for $kind {
+            fn write(&self) -> Attr {
+                Attr::Text(self.to_string())
+            }
 
-    fn read(attr: &Attr) -> Option<Arc<str>> {
-        match attr {
-            Attr::Word(word) => Some(Arc::from(word.as_str())),
-            _ => None,
+            fn read(attr: &Attr) -> Option<$kind> {
+                match attr {
+                    Attr::Text(text) => text.parse().ok(),
+                    _ => None,
+                }
+            }
         }
-    }
+    )*};
 }
-
-impl Attribute for (Arc<str>, u64) {
-    fn write(&self) -> Attr {
-        Attr::List(vec![self.0.write(), self.1.write()])
-    }
-
-    fn read(attr: &Attr) -> Option<(Arc<str>, u64)> {
-        match attr {
-            Attr::List(items) => match &items[..] {
-                [name, size] => Some((Arc::read(name)?, u64::read(size)?)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
+texts!(Sharding, DeviceOp);
 
 impl Attribute for Routine {
     fn write(&self) -> Attr {
@@ -292,11 +281,8 @@ impl LibOp {
                 ("transpose", transpose.write()),
             ],
             LibOp::Lapack { routine } => vec![("routine", routine.write())],
-            LibOp::Constraint { sharding } => {
-                let open: Vec<bool> = sharding.dims.iter().map(|d| d.open).collect();
-                let axes: Vec<Vec<Arc<str>>> = sharding.dims.iter().map(|d| d.axes.clone()).collect();
-                vec![("mesh", sharding.mesh.write()), ("axes", axes.write()), ("open", open.write())]
-            }
+            LibOp::Constraint { sharding } => vec![("sharding", sharding.write())],
+            LibOp::Devices { op } => vec![("op", op.write())],
         }
     }
 
@@ -340,15 +326,8 @@ impl LibOp {
                 transpose: take.get("transpose")?,
             },
             "lapack" => LibOp::Lapack { routine: take.get("routine")? },
-            "sharding_constraint" => {
-                let mesh = take.get("mesh")?;
-                let (axes, open): (Vec<Vec<Arc<str>>>, Vec<bool>) = (take.get("axes")?, take.get("open")?);
-                if axes.len() != open.len() {
-                    return Err("`axes` and `open` differ in length".into());
-                }
-                let dims = axes.into_iter().zip(open).map(|(axes, open)| ShardedDim { axes, open }).collect();
-                LibOp::Constraint { sharding: Sharding { mesh, dims } }
-            }
+            "sharding_constraint" => LibOp::Constraint { sharding: take.get("sharding")? },
+            "devices" => LibOp::Devices { op: take.get("op")? },
             _ => return Err(format!("there is no library operation `{name}`")),
         };
         if take.used != attrs.len() {
@@ -403,7 +382,8 @@ mod tests {
             LibOp::Fft { kind: FftKind::Irfft, lengths: vec![4, 6] },
             LibOp::Cholesky { lower: true },
             LibOp::Lapack { routine: Routine::MultiplyQ { left: true, adjoint: false } },
-            LibOp::Constraint { sharding: "x=2,y=4: {x} {} {y ?}".parse().unwrap() },
+            LibOp::Constraint { sharding: "x=2,y=4: {x} {} {y:(2)2 ?}p1".parse().unwrap() },
+            LibOp::Devices { op: "f32[2] i1[]: it's \"so\"\n".parse().unwrap() },
             LibOp::TriangularSolve {
                 left_side: true,
                 lower: false,

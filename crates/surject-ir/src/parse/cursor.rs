@@ -236,6 +236,9 @@ impl<'a> Cursor<'a> {
                 Err(error) => self.fault(at, format!("expected a size between the quotation marks: {error}")),
             };
         }
+        if self.looks_at('\'') {
+            return self.quoted('\'').map(Attr::Text);
+        }
         match self.peek_word() {
             Some(word) => {
                 self.at += word.len();

@@ -75,7 +75,9 @@ fn schur_forms_are_similar_to_the_matrix() {
             let a = matrix(n, n, complex, n as u64 + 40);
             let mut forms = vec![(schur(&a, n).unwrap(), 0)];
             if !complex {
-                forms.push((real_schur(&a, n).unwrap(), 1));
+                let form = francis::Form::of(&a, n).unwrap();
+                let whole = |part: &[f64]| part.iter().map(|v| C::new(*v, 0.0)).collect::<Vec<C>>();
+                forms.push(((whole(&form.t), whole(&form.z)), 1));
             }
             for ((t, z), below) in forms {
                 let t: Vec<C> = (0..n * n).map(|i| if i / n > i % n + below { ZERO } else { t[i] }).collect();
@@ -110,4 +112,50 @@ fn tridiagonal_systems_are_solved() {
         })
         .collect();
     near(&product(&a, &x, n, n, 2), &b);
+}
+
+/// Of real matrices: conjugate eigenvalues stand together, and vectors of both sides are those of the matrix.
+#[test]
+fn real_matrices_have_eigenvalues_in_pairs() {
+    for n in 1..14 {
+        for seed in 0..12 {
+            let mut a = matrix(n, n, false, seed * 31 + n as u64);
+            match seed {
+                // Triangular either way, a rotation, equal eigenvalues, nothing.
+                0 => (0..n * n).filter(|i| i / n > i % n).for_each(|i| a[i] = ZERO),
+                1 => (0..n * n).filter(|i| i / n < i % n).for_each(|i| a[i] = ZERO),
+                2 => {
+                    (0..n * n).for_each(|i| a[i] = C::new(f64::from(u8::from((i / n + 1) % n == i % n)), 0.0))
+                }
+                3 => (0..n * n).for_each(|i| a[i] = C::new(if i / n == i % n { 2.0 } else { 0.0 }, 0.0)),
+                4 => a.fill(ZERO),
+                5 => a.iter_mut().for_each(|v| *v *= 1e-9),
+                _ => {}
+            }
+            let form = francis::Form::of(&a, n).unwrap();
+            let values = form.values();
+            let mut k = 0;
+            while k < n {
+                if values[k].im == 0.0 {
+                    k += 1;
+                    continue;
+                }
+                assert!(values[k].im > 0.0 && values[k + 1] == values[k].conj(), "{values:?}");
+                k += 2;
+            }
+            let z: Vec<C> = form.z.iter().map(|v| C::new(*v, 0.0)).collect();
+            let t: Vec<C> = form.t.iter().map(|v| C::new(*v, 0.0)).collect();
+            near(&product(&product(&z, &t, n, n, n), &adjoint(&z, n, n), n, n, n), &a);
+            let right = form.vectors(false);
+            near(
+                &product(&a, &right, n, n, n),
+                &(0..n * n).map(|i| right[i] * values[i % n]).collect::<Vec<_>>(),
+            );
+            let left = adjoint(&form.vectors(true), n, n);
+            near(
+                &product(&left, &a, n, n, n),
+                &(0..n * n).map(|i| left[i] * values[i / n]).collect::<Vec<_>>(),
+            );
+        }
+    }
 }

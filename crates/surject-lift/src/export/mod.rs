@@ -9,6 +9,7 @@
 
 mod acc;
 mod contraction;
+mod devices;
 mod emit;
 mod error;
 mod lapack;
@@ -25,6 +26,7 @@ mod window;
 mod writer;
 
 pub use error::{ExportError, ExportPlace};
+pub(crate) use writer::element;
 
 use state::{Result, State};
 use surject_ir::{Function, Program};
@@ -51,6 +53,7 @@ pub fn export_module(program: &Program) -> std::result::Result<Module, ExportErr
     if program.name.is_empty() {
         module.name = None;
     }
+    devices::resolve(&mut module)?;
     sweep::sweep(&mut module);
     surject_stablehlo::verify(&module).map_err(|diagnostics| ExportError::Malformed {
         message: diagnostics.first().map_or_else(String::new, |d| d.to_string()),

@@ -130,6 +130,9 @@ impl Writer<'_, '_> {
             let made = self.truncated((*axis, *semantics, size), targets[0], &operands, args[0])?;
             return Ok(vec![made]);
         }
+        if let LibOp::Devices { op } = op {
+            return self.devices(op, targets, operands);
+        }
         let started = self.started(op, args, regions, operands)?;
         let (mut operands, op) = (started.operands.clone(), &started.op);
         if let LibOp::GatherDynamicSliceSizes { slice_sizes, .. } = op {
@@ -154,6 +157,7 @@ impl Writer<'_, '_> {
             LibOp::TriangularSolve { .. } => "stablehlo.triangular_solve",
             LibOp::Lapack { .. } => "stablehlo.custom_call",
             LibOp::Constraint { .. } => "sdy.sharding_constraint",
+            LibOp::Devices { .. } => super::devices::PLACE,
         };
         let built = self.op(name).operands(operands).results(types);
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
@@ -202,8 +206,8 @@ impl Writer<'_, '_> {
             LibOp::Constraint { sharding } => {
                 built.attr("sharding", Attribute::Opaque(super::sharding::text(sharding)))
             }
-            // It is written above.
-            LibOp::Lapack { .. } => built,
+            // They are written above.
+            LibOp::Lapack { .. } | LibOp::Devices { .. } => built,
             LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
                 let transpose = match transpose {
                     Transpose::No => "NO_TRANSPOSE",

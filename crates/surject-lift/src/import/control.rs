@@ -139,13 +139,19 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
             cx.lift.sizes.remember(id, elements.clone());
         }
     }
-    let mut cond = cx.lift.region(op, cond, Some(&types))?;
+    let (mut cond, held) = cx.lift.checked_region(op, cond, Some(&types))?;
+    let told = cx.lift.seen_vars();
+    let behind = cond.body.results.split_off(cond.body.results.len() - told.len());
+    if !held.is_empty() || !cond.params.ends_with(&behind) {
+        return Err(cx.unsupported("a check or a probe inside the condition of a loop"));
+    }
     let (mut body, flags) = cx.lift.checked_region(op, body, Some(&types))?;
     let yields: Vec<TensorType> = cond.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
     if yields != [TensorType::scalar(DType::I1)] {
         return Err(cx.invalid("the condition must yield one i1 of rank 0"));
     }
-    let next: Vec<TensorType> = body.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
+    let next = &body.body.results[..body.body.results.len() - told.len()];
+    let next: Vec<TensorType> = next.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
     if next.len() != types.len() || !next.iter().zip(&types).all(|(a, b)| cx.lift.same_type(a, b)) {
         return Err(cx.invalid("the body must yield values of the types it carries"));
     }
@@ -161,6 +167,8 @@ pub(super) fn while_loop(cx: &mut Cx<'_, '_>) -> Result<()> {
         targets.push(target);
     }
     let mut inits = inits;
+    inits.extend(told);
+    targets.extend(cx.lift.see_anew());
     if !flags.is_empty() {
         // The loop carries whether the checks have held so far.
         let flag = TensorType::scalar(DType::I1);
@@ -238,8 +246,9 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
     for region in &op.regions {
         let (branch, flags) = cx.lift.checked_region(op, region, Some(&[]))?;
         checks.push(flags);
+        let told = branch.body.results.len() - cx.lift.seen_vars().len();
         let yields: Vec<TensorType> =
-            branch.body.results.iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
+            branch.body.results[..told].iter().map(|&v| cx.lift.function.ty(v).clone()).collect();
         // A result of either one size or another has no exact size.
         let types = types.get_or_insert_with(|| yields.clone());
         if yields.len() != op.results.len() || types.len() != yields.len() {
@@ -261,6 +270,7 @@ pub(super) fn branch(cx: &mut Cx<'_, '_>) -> Result<()> {
         targets.push(cx.lift.new_var(cx.lift.module.name_of(op.results[targets.len()]), ty.types.clone()));
     }
     let mut all_targets = targets.clone();
+    all_targets.extend(cx.lift.see_anew());
     if checks.iter().any(|flags| !flags.is_empty()) {
         for (branch, flags) in branches.iter_mut().zip(checks) {
             all_hold(cx, branch, flags)?;

@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::state::Result;
-use super::{chlo, control, elementwise, lapack, pointwise, reduction, size_ops, types};
+use super::{chlo, control, elementwise, lapack, pointwise, reduction, sharding, size_ops, types};
 use crate::error::LiftError;
 use surject_index::{Extent, Space};
 use surject_ir::LibOp;
@@ -22,8 +22,14 @@ const ANNOTATIONS: &[&str] = &[
     "MoveToDevice",
 ];
 
+/// Those that say where tensors lie, and which part of them a device sees.
+const DIVIDES: &[&str] = &["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"];
+
 pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
     let target = cx.attr(cx.op.string("call_target_name"))?;
+    if cx.lift.sharded && DIVIDES.contains(&target) && cx.lift.module.processes() != 1 {
+        return sharding::kept(cx);
+    }
     if ANNOTATIONS.contains(&target) {
         return annotation(cx, target);
     }

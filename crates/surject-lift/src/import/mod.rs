@@ -43,6 +43,7 @@ mod special;
 pub(crate) mod state;
 mod truncate;
 pub(crate) mod types;
+pub(crate) use sharding::{BODY, MANUAL};
 
 use crate::check;
 use crate::error::{LiftError, Place};
@@ -50,7 +51,7 @@ use cx::Cx;
 use state::{Lifter, Result, Source};
 use std::borrow::Cow;
 use surject_ir::{Program, TensorType};
-use surject_stablehlo::{Function, Module, Op, Visibility};
+use surject_stablehlo::{Diagnostic, Function, Module, Op, Visibility};
 
 /// What to import and how to name the places it comes from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,31 +76,35 @@ pub struct ImportOptions<'a> {
 /// Beside what is not valid or not supported: a size that is not known well enough for its use, with the operation, the
 /// field and, where there is one, the fact that would decide it ([`LiftError::Dynamic`]).
 pub fn import(module: &Module, options: &ImportOptions<'_>) -> std::result::Result<Program, LiftError> {
-    imported(module, options, false)
+    imported(&*plain(module)?, options, None)
 }
 
-/// As [`import`], with where tensors lie on a mesh of devices: for a program that is exported again, and divided by XLA's
-/// partitioner. On one device its constraints do nothing.
+/// As [`import`], with where tensors lie on a mesh of devices, and what the devices do together: for a program that is exported
+/// again, and divided by XLA's partitioner. What is divided by hand (`sdy.manual_computation`) becomes a function of its own, which
+/// is optimised by itself.
 ///
 /// # Errors
-/// As [`import`]; shardings that divide axes of a mesh further, replicate, or have priorities; computations that are divided by
-/// hand (`sdy.manual_computation`).
+/// As [`import`]; shardings that cannot be read.
 pub fn import_sharded(
     module: &Module,
     options: &ImportOptions<'_>,
 ) -> std::result::Result<Program, LiftError> {
-    imported(module, options, true)
+    let (module, bodies) = sharding::outlined(module);
+    let module = surject_stablehlo::expand(&module).map_err(|d| refused(&d))?;
+    imported(&module, options, Some(&bodies))
 }
 
+/// `bodies`: the functions that hold what is divided by hand, where shardings are kept.
 fn imported(
     module: &Module,
     options: &ImportOptions<'_>,
-    sharded: bool,
+    bodies: Option<&[String]>,
 ) -> std::result::Result<Program, LiftError> {
-    let module = &*plain(module)?;
+    let sharded = bodies.is_some();
     let source = Source::new(options.file, options.source);
     let mut program = Program { name: module.name.clone().unwrap_or_default(), functions: Vec::new() };
-    for function in selected(module, options)? {
+    let bodies = bodies.into_iter().flatten().filter_map(|name| module.function(name));
+    for function in selected(module, options)?.into_iter().chain(bodies) {
         let mut lifter = Lifter::new(module, &source, &function.name);
         lifter.sharded = sharded;
         lifter.body(function)?;
@@ -136,14 +141,21 @@ pub fn import_for(
 /// The module in the element types that programs have: quantized tensors as what is stored, 4-bit integers as `i8`, small
 /// floats as `f32`.
 pub(crate) fn plain(module: &Module) -> std::result::Result<Cow<'_, Module>, LiftError> {
-    surject_stablehlo::expand(module).map_err(|d| {
-        let (op, detail) = d.message.split_once("': ").unwrap_or(("func.func", &d.message));
-        LiftError::Unsupported {
-            op: op.trim_start_matches('\'').to_string(),
-            detail: detail.to_string(),
-            place: Place { span: d.span, location: None },
-        }
-    })
+    let expanded = surject_stablehlo::expand_devices(module).and_then(|module| match module {
+        Cow::Borrowed(module) => surject_stablehlo::expand(module),
+        Cow::Owned(module) => Ok(Cow::Owned(surject_stablehlo::expand(&module)?.into_owned())),
+    });
+    expanded.map_err(|d| refused(&d))
+}
+
+/// What keeps a module from being expanded.
+fn refused(d: &Diagnostic) -> LiftError {
+    let (op, detail) = d.message.split_once("': ").unwrap_or(("func.func", &d.message));
+    LiftError::Unsupported {
+        op: op.trim_start_matches('\'').to_string(),
+        detail: detail.to_string(),
+        place: Place { span: d.span, location: None },
+    }
 }
 
 /// Has a value of the module a shape with a `?`?
@@ -194,6 +206,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         "func.call" | "stablehlo.composite" => return control::call(cx),
         "stablehlo.optimization_barrier" => return control::identity(cx),
         name if name.starts_with("sdy.") => return sharding::lift(cx),
+        sharding::MANUAL => return sharding::kept(cx),
         _ if cx.lift.mapped.is_some() => {
             return Err(cx.unsupported("the body of a `map` must be elementwise"));
         }
@@ -253,6 +266,7 @@ pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
         | "stablehlo.reduce_scatter"
         | "stablehlo.collective_broadcast"
         | "stablehlo.collective_permute"
+        | "stablehlo.collective_reduce"
         | "stablehlo.cross-replica-sum" => sharding::collective(cx),
         "stablehlo.partition_id" | "stablehlo.replica_id" => sharding::process(cx),
         "interpreter.print" => Ok(()),

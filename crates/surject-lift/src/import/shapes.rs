@@ -358,6 +358,27 @@ fn chlo(cx: &mut Cx<'_, '_>, name: &str, result: usize) -> Result<Option<Shape>>
 }
 
 impl Sizes {
+    /// Takes an operation its sizes or positions as operands, where shapes may be constant?
+    pub(crate) fn are_operands(module: &surject_stablehlo::Module) -> bool {
+        fn among(region: &surject_stablehlo::Region) -> bool {
+            region.ops.iter().any(|op| {
+                let sized = matches!(
+                    op.short_name(),
+                    "dynamic_pad"
+                        | "dynamic_gather"
+                        | "dynamic_conv"
+                        | "dynamic_reshape"
+                        | "dynamic_iota"
+                        | "dynamic_broadcast_in_dim"
+                        | "real_dynamic_slice"
+                        | "set_dimension_size"
+                );
+                sized || op.regions.iter().any(among)
+            })
+        }
+        module.functions.iter().any(|f| among(&f.body))
+    }
+
     /// Has any value of the module a `?`?
     pub(crate) fn are_dynamic(module: &surject_stablehlo::Module) -> bool {
         let dynamic =

@@ -139,7 +139,8 @@ fn is_name(name: &str) -> bool {
 impl Sizes {
     /// Nothing is known yet.
     pub(crate) fn new(module: &hlo::Module) -> Sizes {
-        Sizes { dynamic: Sizes::are_dynamic(module), ..Sizes::default() }
+        let dynamic = Sizes::are_dynamic(module) || Sizes::are_operands(module);
+        Sizes { dynamic, ..Sizes::default() }
     }
 
     /// Notes what integers are that are data as well.

@@ -90,6 +90,8 @@ pub(crate) struct Lifter<'m> {
     pub(crate) flags: Vec<Var>,
     /// What probes have seen, by their names.
     pub(crate) probes: HashMap<String, Vec<Var>>,
+    /// What probes see that run several times, or only in some runs.
+    pub(crate) seen: Vec<Seen>,
     /// Are shardings kept, for programs that are written again?
     pub(crate) sharded: bool,
     /// How much of the stream of `rng` has been taken.
@@ -102,7 +104,48 @@ pub(crate) struct Lifter<'m> {
     pub(crate) sizes: Sizes,
 }
 
+/// What a probe has seen so far, in a program that a check asks for it.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    /// The name of the probe.
+    pub(crate) id: String,
+    /// Which of the values that it sees are asked for.
+    pub(crate) asked: Vec<i64>,
+    /// How many it has seen, then each of those that are asked for; zeros before.
+    pub(crate) vars: Vec<Var>,
+}
+
 impl<'m> Lifter<'m> {
+    /// The variables that hold what probes have seen.
+    pub(crate) fn seen_vars(&self) -> Vec<Var> {
+        self.seen.iter().flat_map(|seen| seen.vars.iter().copied()).collect()
+    }
+
+    /// New variables for what probes have seen behind a statement with regions.
+    pub(crate) fn see_anew(&mut self) -> Vec<Var> {
+        for at in 0..self.seen.len() {
+            for i in 0..self.seen[at].vars.len() {
+                let ty = self.function.ty(self.seen[at].vars[i]).clone();
+                self.seen[at].vars[i] = self.new_var("", ty);
+            }
+        }
+        self.seen_vars()
+    }
+
+    /// A probe that has seen nothing, of values of this type.
+    pub(crate) fn watch(&mut self, id: &str, asked: Vec<i64>, ty: &TensorType) {
+        let counter = TensorType::scalar(DType::I64);
+        let types = std::iter::once(&counter).chain(asked.iter().map(|_| ty));
+        let mut vars = Vec::new();
+        for ty in types {
+            let field = self.function.fields.constant(&ty.space, surject_ir::Scalar::zero(ty.dtype));
+            let target = self.new_var("", ty.clone());
+            self.statements.push(Statement { kind: StatementKind::Store { target, field }, origin: None });
+            vars.push(target);
+        }
+        self.seen.push(Seen { id: id.to_string(), asked, vars });
+    }
+
     pub(crate) fn new(module: &'m hlo::Module, source: &'m Source<'m>, name: &str) -> Lifter<'m> {
         Lifter {
             module,
@@ -119,6 +162,7 @@ impl<'m> Lifter<'m> {
             sharded: false,
             flags: Vec::new(),
             probes: HashMap::new(),
+            seen: Vec::new(),
             mapped: None,
             checks: None,
             sizes: Sizes::new(module),
@@ -261,7 +305,10 @@ impl<'m> Lifter<'m> {
         region: &'m hlo::Region,
         types: Option<&[TensorType]>,
     ) -> Result<Region> {
-        let (region, flags) = self.checked_region(op, region, types)?;
+        let seen = std::mem::take(&mut self.seen);
+        let lifted = self.checked_region(op, region, types);
+        self.seen = seen;
+        let (region, flags) = lifted?;
         match flags.is_empty() {
             true => Ok(region),
             false => Err(LiftError::unsupported(op, "a check inside a region that is no loop or branch")),
@@ -270,6 +317,20 @@ impl<'m> Lifter<'m> {
 
     /// A region of a loop or branch, and whether the checks inside hold.
     pub(crate) fn checked_region(
+        &mut self,
+        op: &'m hlo::Op,
+        region: &'m hlo::Region,
+        types: Option<&[TensorType]>,
+    ) -> Result<(Region, Vec<Var>)> {
+        let outside = self.seen.clone();
+        let lifted = self.watched_region(op, region, types);
+        self.seen = outside;
+        lifted
+    }
+
+    /// As [`Lifter::checked_region`]: what probes have seen behind the region are its last results; a region with parameters
+    /// has what they have seen before as its last parameters.
+    fn watched_region(
         &mut self,
         op: &'m hlo::Op,
         region: &'m hlo::Region,
@@ -300,8 +361,19 @@ impl<'m> Lifter<'m> {
         let outer = std::mem::take(&mut self.statements);
         let around = std::mem::take(&mut self.flags);
         self.regions += 1;
-        let results = self.inline(op, region, params.iter().map(|&v| Value::Var(v)).collect())?;
-        let results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
+        let args = params.iter().map(|&v| Value::Var(v)).collect();
+        if !params.is_empty() {
+            for at in 0..self.seen.len() {
+                for i in 0..self.seen[at].vars.len() {
+                    let ty = self.function.ty(self.seen[at].vars[i]).clone();
+                    self.seen[at].vars[i] = self.new_var("", ty);
+                    params.push(self.seen[at].vars[i]);
+                }
+            }
+        }
+        let results = self.inline(op, region, args)?;
+        let mut results = results.iter().map(|v| self.materialise(op, v)).collect::<Result<Vec<_>>>()?;
+        results.extend(self.seen_vars());
         self.regions -= 1;
         let flags = std::mem::replace(&mut self.flags, around);
         let statements = std::mem::replace(&mut self.statements, outer);

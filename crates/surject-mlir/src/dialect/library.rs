@@ -55,6 +55,7 @@ pub(super) fn encode(op: &LibOp) -> Option<(&'static str, Vec<(&'static str, Str
         LibOp::Constraint { sharding } => {
             ("surject.sharding_constraint", vec![("sharding", quote(&sharding.to_string()))])
         }
+        LibOp::Devices { op } => ("surject.devices", vec![("op", quote(&op.to_string()))]),
         LibOp::Lapack { routine } => ("surject.lapack", vec![("routine", quote(routine.name()))]),
         LibOp::Cholesky { lower } => ("surject.cholesky", vec![("lower", lower.to_string())]),
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
@@ -98,6 +99,10 @@ pub(super) fn decode(name: &str, a: &Attributes<'_, '_>) -> Option<Result<LibOp,
         "surject.sharding_constraint" => {
             let sharding = a.string("sharding").and_then(|text| text.parse());
             sharding.map(|sharding| LibOp::Constraint { sharding })
+        }
+        "surject.devices" => {
+            let op = a.string("op").and_then(|text| text.parse());
+            op.map(|op| LibOp::Devices { op })
         }
         "surject.lapack" => a.string("routine").and_then(|name| {
             let routine =

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::container::{MAGIC, section, since};
 use super::version::Version;
+use crate::hash::FastHash;
 
 /// Bytes, or a number that is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,14 +105,14 @@ fn varint(out: &mut Vec<u8>, value: u64) {
 
 /// Things that are equal have one number.
 struct Interned<K> {
-    index: HashMap<K, usize>,
+    index: HashMap<K, usize, FastHash>,
     items: Vec<K>,
     uses: Vec<u64>,
 }
 
 impl<K: Clone + Eq + std::hash::Hash> Interned<K> {
     fn new() -> Interned<K> {
-        Interned { index: HashMap::new(), items: Vec::new(), uses: Vec::new() }
+        Interned { index: HashMap::default(), items: Vec::new(), uses: Vec::new() }
     }
 
     fn get(&mut self, key: K) -> usize {

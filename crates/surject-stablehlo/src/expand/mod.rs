@@ -3,6 +3,7 @@
 //!
 //! Scans become loops, products in groups become products. The signature changes with the types: a quantized tensor becomes what is stored, `i4` becomes `i8`, `f8E5M2` `f32`.
 
+mod devices;
 mod narrow;
 mod quantized;
 mod ragged;
@@ -18,6 +19,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Function, Module, Op, Region, ValueId};
 use crate::normalise::normalise;
 use crate::types::{ElementType, TensorType, Type};
+pub use devices::{expand_devices, has_shards};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 

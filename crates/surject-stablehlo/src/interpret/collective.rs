@@ -10,7 +10,7 @@ use super::movement::{concatenate, slice};
 use super::number::Scalar;
 use super::reduce::promote;
 use super::value::{Tensor, Value};
-use crate::attr::Attribute;
+use crate::sharding;
 
 /// What all processes of a group brought.
 type All = Vec<Arc<Vec<Value>>>;
@@ -76,92 +76,15 @@ impl<'m> Call<'_, 'm> {
     }
 
     fn channel(&self) -> i64 {
-        match self.op.attributes.get("channel_handle") {
-            Some(Attribute::ChannelHandle(channel)) => channel.handle,
-            _ => 0,
-        }
+        sharding::channel(self.op)
     }
 
-    /// The rows of `replica_groups`, without what fills them up; one group of all where none are given.
-    fn rows(&self, all: usize) -> Result<Vec<Vec<usize>>> {
-        let elements = match self.op.attributes.get("replica_groups") {
-            Some(Attribute::Dense(elements)) => elements,
-            None => return Ok(vec![(0..all).collect()]),
-            Some(other) => return Err(Error::unsupported(format!("groups that are {}", other.describe()))),
-        };
-        let width = elements.ty.shape.last().and_then(|d| d.known()).unwrap_or(0).max(0) as usize;
-        let ids = elements.to_i64s().unwrap_or_default();
-        if ids.is_empty() {
-            return Ok(vec![(0..all).collect()]);
-        }
-        let row = |ids: &[i64]| ids.iter().filter_map(|id| usize::try_from(*id).ok()).collect();
-        Ok(ids.chunks(width.max(1)).map(row).collect())
-    }
-
-    /// The group of this process; empty if it is in none. `reaches`: with a channel, groups of replicas reach across
-    /// partitions; otherwise they then are groups of partitions.
+    /// The group of this process; empty if it is in none.
     fn group(&self, reaches: bool) -> Result<Vec<usize>> {
         let world = self.machine.process.world;
-        let (replicas, partitions) = (world.replicas, world.partitions);
-        let (replica, partition) = (self.machine.process.replica, self.machine.process.partition);
-        let id = |replica: usize, partition: usize| replica * partitions + partition;
-        let find = |rows: Vec<Vec<usize>>, number: usize| {
-            rows.into_iter().find(|row| row.contains(&number)).unwrap_or_default()
-        };
-        if let Some(Attribute::Opaque(text)) = self.op.attributes.get("replica_groups") {
-            return self.mesh_group(text);
-        }
-        let across = self.channel() > 0;
-        Ok(if self.op.flag("use_global_device_ids")? {
-            find(self.rows(replicas * partitions)?, self.machine.process.id())
-        } else if across && reaches {
-            let row = find(self.rows(replicas)?, replica);
-            row.iter().flat_map(|r| (0..partitions).map(move |p| id(*r, p))).collect()
-        } else if across {
-            find(self.rows(partitions)?, partition).into_iter().map(|p| id(replica, p)).collect()
-        } else {
-            find(self.rows(replicas)?, replica).into_iter().map(|r| id(r, partition)).collect()
-        })
-    }
-
-    /// The processes of a mesh that differ from this one along the given axes only, the last axis fastest. Processes are
-    /// numbered row by row along the axes of the mesh.
-    fn mesh_group(&self, text: &str) -> Result<Vec<usize>> {
-        let unread = || Error::unsupported(format!("the groups {text}"));
-        let (mesh, axes) = text.rsplit_once("axes").ok_or_else(unread)?;
-        let sizes: Vec<(String, usize)> = match mesh.split_once('@') {
-            Some((_, name)) => {
-                let name = crate::parse::read_symbol(&format!("@{name}")).ok_or_else(unread)?;
-                let mesh = self.machine.module.mesh(&name).ok_or_else(unread)?;
-                mesh.axes.into_iter().map(|(name, size)| (name, usize::try_from(size).unwrap_or(0))).collect()
-            }
-            None => {
-                let sizes = mesh.split("size").skip(1).map(|rest| {
-                    let digits: String = rest.chars().filter(|c| !" =".contains(*c)).collect();
-                    digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
-                });
-                let sizes: Vec<usize> = sizes.collect::<Option<_>>().ok_or_else(unread)?;
-                crate::parse::read_names(mesh).into_iter().zip(sizes).collect()
-            }
-        };
-        let axes = crate::parse::read_names(axes);
-        let known = axes.iter().all(|axis| sizes.iter().any(|(name, _)| name == axis));
-        let count: usize = sizes.iter().map(|(_, size)| size).product();
+        let world = sharding::World { replicas: world.replicas, partitions: world.partitions };
         let own = self.machine.process.id();
-        if text.contains("sub_axis") || !known || own >= count {
-            return Err(unread());
-        }
-        let mut group = vec![own];
-        for axis in &axes {
-            let at = sizes.iter().position(|(name, _)| name == axis).unwrap_or(0);
-            let step: usize = sizes[at + 1..].iter().map(|(_, size)| size).product();
-            let line = |p: usize| {
-                let first = p - p / step % sizes[at].1 * step;
-                (0..sizes[at].1).map(move |i| first + i * step)
-            };
-            group = group.into_iter().flat_map(line).collect();
-        }
-        Ok(group)
+        sharding::group(self.machine.module, self.op, world, own, reaches).map_err(Error::unsupported)
     }
 
     /// Position of this process in a group.

@@ -37,6 +37,14 @@ impl<'m> Call<'_, 'm> {
             return compute(&request).map_err(Error::invalid);
         }
         if ANNOTATIONS.contains(&target) {
+            if let (Ok(tensor), Ok(shape)) = (self.tensor(0), self.result_shape(0))
+                && tensor.shape != shape
+            {
+                return Err(Error::unsupported(format!(
+                    "a part of {}: `expand_devices` writes such programs for one device",
+                    tensor.ty()
+                )));
+            }
             return Ok(std::mem::take(&mut self.args));
         }
         if let Some(check) = target.strip_prefix("check.") {

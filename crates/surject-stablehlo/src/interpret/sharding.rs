@@ -7,94 +7,7 @@ use super::error::{Error, Result};
 use super::machine::{Call, Values};
 use super::movement::{slice, update};
 use super::value::{Budget, Tensor, Value};
-use crate::attr::Attribute;
-use crate::parse::{read_mesh, read_names, read_symbol};
-use crate::sharding::Mesh;
-
-/// Of each value, of each dimension, the axes along which it is divided, major first.
-type Shardings = Vec<Vec<Vec<String>>>;
-
-/// The text up to the bracket that closes the one it starts with, and what follows.
-fn enclosed(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0;
-    for (i, c) in text.char_indices() {
-        match c {
-            '<' | '[' | '{' | '(' => depth += 1,
-            '>' | ']' | '}' | ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some((text.get(1..i)?, text.get(i + 1..)?));
-        }
-    }
-    None
-}
-
-/// The mesh of a list of shardings, and what it says of each value; none for what this does not read (parts of axes).
-fn read(module: &crate::Module, text: &str) -> Option<(Option<Mesh>, Shardings)> {
-    let (mut list, _) = enclosed(&text[text.find('[')?..])?;
-    let (mut mesh, mut values) = (None, Vec::new());
-    while let Some(start) = list.find('<') {
-        let (value, rest) = enclosed(&list[start..])?;
-        list = rest;
-        let (found, dims) = match value.strip_prefix("mesh") {
-            Some(inline) => {
-                let (_, dims) = enclosed(inline)?;
-                (read_mesh(inline)?, dims)
-            }
-            None => (module.mesh(&read_symbol(value)?)?, value),
-        };
-        mesh = Some(found);
-        let (mut dims, _) = enclosed(&dims[dims.find('[')?..])?;
-        let mut axes = Vec::new();
-        while let Some(start) = dims.find('{') {
-            let (names, rest) = enclosed(&dims[start..])?;
-            dims = rest;
-            if names.contains(':') {
-                return None;
-            }
-            axes.push(read_names(names));
-        }
-        values.push(axes);
-    }
-    Some((mesh, values))
-}
-
-/// Devices in a mesh, by their positions along its axes.
-struct Devices<'a> {
-    mesh: &'a Mesh,
-    manual: Vec<String>,
-}
-
-impl Devices<'_> {
-    fn count(&self) -> Option<usize> {
-        let count = self.mesh.axes.iter().try_fold(1i64, |n, (_, size)| n.checked_mul(*size))?;
-        usize::try_from(count).ok().filter(|n| *n > 0)
-    }
-
-    /// Position of a device along an axis, and how long the axis is; axes that are not manual divide nothing.
-    fn position(&self, device: usize, axis: &str) -> Option<(usize, usize)> {
-        if !self.manual.iter().any(|name| name == axis) {
-            return Some((0, 1));
-        }
-        let at = self.mesh.axes.iter().position(|(name, _)| name == axis)?;
-        let behind: usize = self.mesh.axes[at + 1..].iter().map(|(_, size)| *size as usize).product();
-        let size = self.mesh.axes[at].1 as usize;
-        Some((device / behind % size, size))
-    }
-
-    /// Which part of how many a device has of each dimension.
-    fn parts(&self, device: usize, dims: &[Vec<String>]) -> Result<Vec<(usize, usize)>> {
-        let part = |axes: &Vec<String>| {
-            axes.iter().try_fold((0, 1), |(index, count), axis| {
-                let (position, size) = self.position(device, axis)?;
-                Some((index * size + position, count * size))
-            })
-        };
-        let parts = dims.iter().map(part).collect::<Option<_>>();
-        parts.ok_or_else(|| Error::invalid("an axis that the mesh does not have"))
-    }
-}
+use crate::sharding::{Division, TensorSharding};
 
 impl<'m> Call<'_, 'm> {
     pub(crate) fn shardy(&mut self, short: &str) -> Values {
@@ -114,33 +27,38 @@ impl<'m> Call<'_, 'm> {
     }
 
     fn manual_computation(&mut self) -> Values {
-        let module = self.machine.module;
-        let text = |name: &str| match self.op.attributes.get(name) {
-            Some(Attribute::Opaque(text)) => Ok(text.as_str()),
-            _ => Err(Error::invalid(format!("'{name}' is missing"))),
-        };
-        let shardings = |name: &str| {
-            read(module, text(name)?).ok_or_else(|| Error::unsupported(format!("the shardings '{name}'")))
-        };
-        let (mesh, ins) = shardings("in_shardings")?;
-        let (other, outs) = shardings("out_shardings")?;
-        let Some(mesh) = mesh.or(other) else {
+        let unread =
+            || Error::unsupported("shardings that cannot be read, or a mesh that the module does not have");
+        let manual = self.machine.module.manual_computation(self.op).ok_or_else(unread)?;
+        let Some(mesh) = manual.mesh() else {
             // Nothing to divide.
             let args = std::mem::take(&mut self.args);
             return self.block(0, args);
         };
-        let devices = Devices { mesh: &mesh, manual: read_names(text("manual_axes")?) };
-        let count = devices.count().ok_or_else(|| Error::invalid("a mesh without devices"))?;
-        if ins.len() != self.args.len() || outs.len() != self.op.results.len() {
+        let count = mesh.size().ok_or_else(|| Error::unsupported("a mesh of no devices, or of too many"))?;
+        if manual.inputs.len() != self.args.len() || manual.outputs.len() != self.op.results.len() {
             return Err(Error::invalid("shardings for another number of values"));
         }
+        let division = |sharding: &TensorSharding| {
+            let divided = if sharding.mesh.axes.is_empty() {
+                Some(Division::whole(sharding.dims.len(), count))
+            } else {
+                mesh.division(&sharding.dims, &manual.axes)
+            };
+            divided.ok_or_else(|| Error::invalid("an axis that the mesh does not have"))
+        };
+        let ins = manual.inputs.iter().map(division).collect::<Result<Vec<_>>>()?;
+        let outs = manual.outputs.iter().map(division).collect::<Result<Vec<_>>>()?;
         let operands = self.tensors(0..self.args.len())?;
+        if count > 1 && self.machine.process.world.processes() == count {
+            return self.divided_further(&operands, &ins, &outs);
+        }
         let region = self.region(0)?;
         let mut row = Vec::new();
         for device in 0..count {
             let mut args = Vec::new();
-            for (tensor, dims) in operands.iter().zip(&ins) {
-                args.push(Value::Tensor(own_part(tensor, &devices.parts(device, dims)?)?));
+            for (tensor, division) in operands.iter().zip(&ins) {
+                args.push(Value::Tensor(own_part(tensor, division, device)?));
             }
             row.push((Work::Region(region), args));
         }
@@ -152,12 +70,39 @@ impl<'m> Call<'_, 'm> {
         self.machine.process.world.absorb(&world);
         let results = results?;
         let mut out = Vec::new();
-        for (i, dims) in outs.iter().enumerate() {
+        for (i, division) in outs.iter().enumerate() {
             let mut whole = Tensor::zeros(self.result_element(i)?, &self.result_shape(i)?)?;
-            for device in 0..count {
+            // Of devices that have the same part the first one counts.
+            for device in (0..count).rev() {
                 let part = results.get(device * outs.len() + i).and_then(Value::as_tensor);
                 let part = part.ok_or_else(|| Error::invalid("a result that is no tensor"))?;
-                place_part(&mut whole, part, &devices.parts(device, dims)?)?;
+                place_part(&mut whole, part, division, device)?;
+            }
+            out.push(Value::Tensor(whole));
+        }
+        Ok(out)
+    }
+}
+
+impl<'m> Call<'_, 'm> {
+    /// A computation inside of another: the devices are there. Each goes on with its part of what it has, and those that differ
+    /// along the axes of this computation only put their results together.
+    fn divided_further(&mut self, operands: &[Tensor], ins: &[Division], outs: &[Division]) -> Values {
+        let own = self.machine.process.id();
+        let parts = operands.iter().zip(ins).map(|(tensor, division)| own_part(tensor, division, own));
+        let args = parts.map(|part| part.map(Value::Tensor)).collect::<Result<Vec<_>>>()?;
+        let results = self.block(0, args)?;
+        let Some(first) = outs.first() else { return Ok(results) };
+        let group: Vec<usize> =
+            (0..first.group.len()).filter(|d| first.group[*d] == first.group[own]).collect();
+        let all = self.machine.process.meet("manual_computation", 0, &group, results)?;
+        let mut out = Vec::new();
+        for (i, division) in outs.iter().enumerate() {
+            let mut whole = Tensor::zeros(self.result_element(i)?, &self.result_shape(i)?)?;
+            for (device, values) in group.iter().zip(&all).rev() {
+                let part = values.get(i).and_then(Value::as_tensor);
+                let part = part.ok_or_else(|| Error::invalid("a result that is no tensor"))?;
+                place_part(&mut whole, part, division, *device)?;
             }
             out.push(Value::Tensor(whole));
         }
@@ -166,11 +111,11 @@ impl<'m> Call<'_, 'm> {
 }
 
 /// The part of a tensor that belongs to a device.
-fn own_part(tensor: &Tensor, parts: &[(usize, usize)]) -> Result<Tensor> {
+fn own_part(tensor: &Tensor, division: &Division, device: usize) -> Result<Tensor> {
     let rank = tensor.rank();
     let mut low = vec![0i64; rank];
     let mut high: Vec<i64> = tensor.shape.iter().map(|n| *n as i64).collect();
-    for (d, (index, count)) in parts.iter().enumerate() {
+    for (d, (index, count)) in division.parts[device].iter().zip(&division.counts).enumerate() {
         let size = tensor.shape.get(d).filter(|n| *n % count == 0).map(|n| n / count);
         let size =
             size.ok_or_else(|| Error::invalid(format!("{count} parts of dimension {d} of {}", tensor.ty())))?;
@@ -179,10 +124,12 @@ fn own_part(tensor: &Tensor, parts: &[(usize, usize)]) -> Result<Tensor> {
     slice(tensor, &low, &high, &vec![1; rank], &tensor.element)
 }
 
-fn place_part(whole: &mut Tensor, part: &Tensor, parts: &[(usize, usize)]) -> Result<()> {
+fn place_part(whole: &mut Tensor, part: &Tensor, division: &Division, device: usize) -> Result<()> {
     let mut start = vec![0; whole.rank()];
     let mut shape = whole.shape.clone();
-    for (d, (index, count)) in parts.iter().enumerate().take(shape.len()) {
+    for (d, (index, count)) in
+        division.parts[device].iter().zip(&division.counts).enumerate().take(shape.len())
+    {
         shape[d] /= count;
         start[d] = index * shape[d];
     }

@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::hash::FastHash;
 use crate::module::{Module, ValueId};
 use cursor::{Cursor, Result};
-pub(crate) use sharding::{read_mesh, read_names, read_sharding, read_symbol};
+pub(crate) use sharding::{ReadSharding, read_mesh, read_names, read_sharding, read_shardings, read_symbol};
 
 /// Types, attributes and regions may nest so deeply; deeper text is refused before the stack is at risk.
 pub const MAX_NESTING: usize = 128;
@@ -37,6 +37,7 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
     }
     let mut parser = Parser::new(readable(bytes)?);
     parser.module()?;
+    parser.module.values.shrink_to_fit();
     Ok(parser.module)
 }
 

@@ -27,6 +27,8 @@ impl<'s> Parser<'s> {
         self.define_results(&mut op, &targets, results)?;
         let types: Vec<&Type> = op.operands.iter().map(|v| self.module.ty(*v)).collect();
         normalise(&mut op, &types)?;
+        op.attributes.shrink_to_fit();
+        op.regions.shrink_to_fit();
         self.leave();
         Ok(op)
     }
@@ -287,6 +289,7 @@ impl<'s> Parser<'s> {
         }
         self.names.close(scope);
         self.leave();
+        region.ops.shrink_to_fit();
         Ok(region)
     }
 

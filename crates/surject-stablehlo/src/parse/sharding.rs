@@ -7,7 +7,7 @@ use super::cursor::{Cursor, Result};
 use crate::attr::Attribute;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
-use crate::sharding::{Mesh, ShardedDims};
+use crate::sharding::{Mesh, MeshAxis, ShardedDim};
 use crate::table::{Piece, PieceValue};
 use crate::types::{ElementType, Type};
 
@@ -110,28 +110,69 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// `<["x"=2, "y"=1], …>`
+/// `<["x"=2, "y"=1], device_ids=[1, 0]>`
 pub(crate) fn read_mesh(text: &str) -> Option<Mesh> {
-    let mut c = Cursor::new(text);
+    mesh_body(&mut Cursor::new(text))
+}
+
+fn mesh_body(c: &mut Cursor<'_>) -> Option<Mesh> {
     c.expect("<").ok()?;
     let axes = c.list("[", "]", |c| {
         let name = String::from_utf8_lossy(&c.string()?).into_owned();
         c.expect("=")?;
         Ok((name, c.int()?))
     });
-    Some(Mesh { axes: axes.ok()? })
+    let mut mesh = Mesh { axes: axes.ok()?, ids: Vec::new() };
+    if c.eat(",") {
+        c.expect_word("device_ids").ok()?;
+        c.expect("=").ok()?;
+        mesh.ids = c.list("[", "]", |c| c.int()).ok()?;
+    }
+    c.expect(">").ok()?;
+    Some(mesh)
 }
 
-/// The name of the mesh or the mesh itself, and what is said of the dimensions, of `<@mesh, [{"x"}, {?}]>` with or without
-/// `#sdy.sharding` in front; none where it says more.
-pub(crate) fn read_sharding(text: &str) -> Option<(Option<String>, Option<Mesh>, ShardedDims)> {
+/// A sharding whose mesh may be a name: `<@mesh, [{"x", ?}p1, {"y":(1)2}], replicated={"z"}>`.
+pub(crate) struct ReadSharding {
+    pub name: Option<String>,
+    pub mesh: Option<Mesh>,
+    pub dims: Vec<ShardedDim>,
+    pub replicated: Vec<MeshAxis>,
+    pub unreduced: Vec<MeshAxis>,
+}
+
+/// Reads `<@mesh, [{"x"}, {?}]>` with or without `#sdy.sharding` in front.
+pub(crate) fn read_sharding(text: &str) -> Option<ReadSharding> {
     let mut c = Cursor::new(text.strip_prefix("#sdy.sharding").unwrap_or(text));
+    let sharding = sharding_body(&mut c)?;
+    (c.peek() == 0 && c.at_end()).then_some(sharding)
+}
+
+/// Reads `[<@mesh, [{"x"}]>, …]` with or without `#sdy.sharding_per_value<…>` around.
+pub(crate) fn read_shardings(text: &str) -> Option<Vec<ReadSharding>> {
+    let text = match text.strip_prefix("#sdy.sharding_per_value") {
+        Some(rest) => rest.strip_prefix('<')?.strip_suffix('>')?,
+        None => text,
+    };
+    let mut c = Cursor::new(text);
+    let mut shardings = Vec::new();
+    c.expect("[").ok()?;
+    while !c.eat("]") {
+        if !shardings.is_empty() {
+            c.expect(",").ok()?;
+        }
+        shardings.push(sharding_body(&mut c)?);
+    }
+    (c.peek() == 0 && c.at_end()).then_some(shardings)
+}
+
+fn sharding_body(c: &mut Cursor<'_>) -> Option<ReadSharding> {
     c.expect("<").ok()?;
     let (name, mesh) = match c.peek() {
         b'@' => (Some(c.symbol().ok()?), None),
         _ => {
             c.expect_word("mesh").ok()?;
-            (None, Some(read_mesh(c.balanced().ok()?)?))
+            (None, Some(mesh_body(c)?))
         }
     };
     c.expect(",").ok()?;
@@ -141,25 +182,57 @@ pub(crate) fn read_sharding(text: &str) -> Option<(Option<String>, Option<Mesh>,
         if !dims.is_empty() {
             c.expect(",").ok()?;
         }
-        c.expect("{").ok()?;
-        let (mut axes, mut open) = (Vec::new(), false);
-        while !c.eat("}") {
-            if open {
-                return None;
-            }
-            if !axes.is_empty() {
-                c.expect(",").ok()?;
-            }
-            if c.eat("?") {
-                open = true;
-            } else {
-                axes.push(String::from_utf8_lossy(&c.string().ok()?).into_owned());
-            }
-        }
-        dims.push((axes, open));
+        dims.push(sharded_dim(c)?);
+    }
+    let mut read = ReadSharding { name, mesh, dims, replicated: Vec::new(), unreduced: Vec::new() };
+    while c.eat(",") {
+        let axes = match c.word("a list of axes").ok()? {
+            "replicated" => &mut read.replicated,
+            "unreduced" => &mut read.unreduced,
+            _ => return None,
+        };
+        c.expect("=").ok()?;
+        *axes = c.list("{", "}", mesh_axis).ok()?;
     }
     c.expect(">").ok()?;
-    Some((name, mesh, dims))
+    Some(read)
+}
+
+/// `{"x", "y":(1)2, ?}p1`
+fn sharded_dim(c: &mut Cursor<'_>) -> Option<ShardedDim> {
+    c.expect("{").ok()?;
+    let mut dim = ShardedDim::default();
+    while !c.eat("}") {
+        if dim.open {
+            return None;
+        }
+        if !dim.axes.is_empty() {
+            c.expect(",").ok()?;
+        }
+        if c.eat("?") {
+            dim.open = true;
+        } else {
+            dim.axes.push(mesh_axis(c).ok()?);
+        }
+    }
+    if c.byte() == b'p' {
+        let word = c.word("a priority").ok()?;
+        dim.priority = Some(word.strip_prefix('p')?.parse().ok()?);
+    }
+    Some(dim)
+}
+
+/// `"x"`, or a part of it: `"x":(1)2`.
+fn mesh_axis(c: &mut Cursor<'_>) -> Result<MeshAxis> {
+    let name = String::from_utf8_lossy(&c.string()?).into_owned();
+    let mut part = None;
+    if c.eat(":") {
+        c.expect("(")?;
+        let before = c.int()?;
+        c.expect(")")?;
+        part = Some((before, c.int()?));
+    }
+    Ok(MeshAxis { name, part })
 }
 
 /// The strings of a list of names in any brackets.

@@ -229,6 +229,7 @@ impl<'s> Parser<'s> {
         if !self.c.eat(">") {
             return Err(self.c.unexpected("'>' to close the tensor type"));
         }
+        shape.shrink_to_fit();
         let ty = TensorType { shape, element, encoding };
         if ty.num_elements().is_none() && ty.static_shape().is_some() {
             let span = Span::new(start, self.c.pos);

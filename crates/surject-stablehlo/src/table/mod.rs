@@ -421,7 +421,9 @@ pub fn coverage() -> String {
         let form = match row.form {
             Form::Generic => "generic".to_string(),
             Form::Listed { types, .. } => format!("listed, {types:?}"),
-            special => format!("{special:?}"),
+            special => {
+                format!("{special:?}").split([' ', '(', '{']).next().unwrap_or_default().to_lowercase()
+            }
         };
         let rule = match row.rule {
             Rule::None => "arity and attributes".to_string(),

@@ -62,6 +62,7 @@ files! {
     library
     movement
     others
+    rare
     reductions
     sorting
     transcendental

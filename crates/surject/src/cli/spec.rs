@@ -21,12 +21,17 @@ pub(super) fn prepare(
     function: Option<&str>,
     inputs: &[PathBuf],
 ) -> Result<Prepared, Failure> {
-    let Some(module) = source.stablehlo()? else {
+    let Some(mut module) = source.stablehlo()? else {
         return Err(Failure::bad_input(format!(
             "{}: only StableHLO runs on the back end `spec`\n  = help: `--backend interp` runs programs of every form",
             source.name
         )));
     };
+    if surject_stablehlo::has_shards(&module) {
+        let expanded = surject_stablehlo::expand_devices(&module);
+        let expanded = expanded.map_err(|d| Failure::unsupported(d.render(&source.name, &source.bytes)))?;
+        module = expanded.into_owned();
+    }
     let entry = match function {
         Some(name) => module.function(name),
         None => module.entry(),
