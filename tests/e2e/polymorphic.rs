@@ -72,6 +72,52 @@ fn exported_functions_run_on_the_cpu_for_the_sizes_of_each_call() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The claim of issue 48, for a run by hand: every function at every size on the CPU, sizes of 0 without the assertions of JAX.
+#[test]
+#[ignore = "takes minutes"]
+fn every_exported_function_runs_on_the_cpu_at_every_size() {
+    let mut names: Vec<String> = std::fs::read_dir(folder())
+        .expect("the folder of cases")
+        .filter_map(|f| f.ok()?.file_name().into_string().ok()?.strip_suffix(".mlir").map(String::from))
+        .collect();
+    names.sort();
+    let free = std::env::temp_dir().join(format!("surject-free-{}", std::process::id()));
+    std::fs::create_dir_all(&free).expect("a folder");
+    let (mut failures, mut runs) = (Vec::new(), 0);
+    for name in names {
+        let module = folder().join(format!("{name}.mlir"));
+        let text = std::fs::read_to_string(&module).expect("the module");
+        let without: String =
+            text.lines().filter(|l| !l.contains("@shape_assertion")).map(|l| format!("{l}\n")).collect();
+        let other = free.join(format!("{name}.mlir"));
+        std::fs::write(&other, without).expect("a file");
+        let program = |path: &Path| {
+            Specialised::new(Source::load(path).expect("the module"), None, Backend::Cpu).expect("a program")
+        };
+        let (mut asserting, mut plain) = (program(&module), program(&other));
+        for (arguments, results, refused) in calls(&name).into_iter().filter(|c| !c.1.is_empty()) {
+            let found = if refused { plain.run(&arguments) } else { asserting.run(&arguments) };
+            match found {
+                Err(_)
+                    if refused && ["argsort", "batched_slice", "branches", "reverse"].contains(&&*name) => {}
+                Err(error) => failures.push(format!("{name}: {error}")),
+                Ok(found) => {
+                    runs += 1;
+                    for (a, b) in found.iter().zip(&results) {
+                        let report = compare::compare(a, b, 1e-4, 5e-5);
+                        if !report.passed() {
+                            failures.push(format!("{name}: {report}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    std::fs::remove_dir_all(&free).expect("the folder");
+    println!("{runs} runs");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 #[test]
 fn executables_are_bounded_in_number() {
     let source = Source::load(&folder().join("elementwise.mlir")).expect("the module");
@@ -87,6 +133,43 @@ fn executables_are_bounded_in_number() {
     assert_eq!(program.made(), 3);
     program.run(&allowed[0].0).expect("it runs");
     assert_eq!(program.made(), 4);
+}
+
+/// A guard on a size that a scalar gives is said at the call, with the value.
+#[test]
+fn a_scalar_that_is_no_size_is_bad_input() {
+    let folder = std::env::temp_dir().join(format!("surject-set-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let module = folder.join("set.mlir");
+    let text = "\
+func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>> {
+  %a = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<4>>
+  return %a : tensor<?xf32, #stablehlo.bounds<4>>
+}
+";
+    std::fs::write(&module, text).expect("a file");
+    let source = Source::load(&module).expect("the module");
+    let mut program = Specialised::new(source, None, Backend::Interp).expect("a program");
+    let mut run = |n: i128| {
+        let n = Buffer::splat(Scalar::from_i128(DType::I32, n), &[]);
+        program.run(&[floats(&[4], 0.0), n])
+    };
+    assert_eq!(run(3).expect("a run")[0].shape(), [3]);
+    let failure = run(9).expect_err("no size of this axis");
+    assert!(failure.status == Status::BadInput && failure.message.contains("`size(in1)` is 9"), "{failure}");
+    std::fs::remove_dir_all(&folder).expect("the folder");
+}
+
+/// A value of a scalar is a part of what an executable is made for only where it is a size.
+#[test]
+fn values_that_are_no_sizes_make_no_executables() {
+    let source = Source::load(&folder().join("dynamic_slice.mlir")).expect("the module");
+    let mut program = Specialised::new(source, None, Backend::Interp).expect("a program");
+    for start in [0, 1, 2, 0] {
+        let start = Buffer::splat(Scalar::from_i128(DType::I32, start), &[]);
+        program.run(&[floats(&[5, 2], 0.0), start]).expect("it runs");
+    }
+    assert_eq!(program.made(), 1);
 }
 
 #[test]
@@ -266,6 +349,53 @@ fn data_truncates_on_the_specification() {
                 }
             }
         }
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder");
+}
+
+/// Parameters whose sizes are those of the inputs: made by `--seed` for the sizes of the files, carried by `--state`, refused at
+/// other sizes.
+#[test]
+fn state_has_the_sizes_of_the_files() {
+    let folder = std::env::temp_dir().join(format!("surject-state-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let text = "\
+size b, n;
+input x: \"b|n\";
+let y = { w, o = [1] } * x;
+let loss = (y *. y) ++ \"...|... => 0\";
+loss.backprop;
+w =- 0.1 * w.grad ~logic:\".\";
+output loss;
+";
+    let fixed = text.replace("size b, n;\n", "").replace("\"b|n\"", "\"2|3\"");
+    std::fs::write(path("sizes.sj"), text).expect("a file");
+    std::fs::write(path("fixed.sj"), fixed).expect("a file");
+    npy::write(path("x.npy"), &floats(&[2, 3], 1.0)).expect("a file");
+    let run = |program: &str, backend: &str, more: &[&str]| {
+        let (program, x) = (path(program), path("x.npy"));
+        surject(&[&["run", &program, "-i", &x, "--backend", backend, "--seed", "3"], more].concat())
+    };
+    for backend in ["interp", "cpu"] {
+        let (out, kept) = (path(&format!("out-{backend}")), path(&format!("fixed-{backend}")));
+        run("sizes.sj", backend, &["--out", &out]).unwrap_or_else(|e| panic!("{e}"));
+        run("fixed.sj", backend, &["--out", &kept]).unwrap_or_else(|e| panic!("{e}"));
+        let read = |folder: &str, name: &str| npy::read(Path::new(folder).join(name)).expect("a result");
+        for name in ["out0.npy", "w.npy"] {
+            let report = compare::compare(&read(&out, name), &read(&kept, name), 1e-5, 1e-6);
+            assert!(report.passed(), "{backend}: {report}");
+        }
+        // A second step starts from the state of the first one.
+        let next = path(&format!("next-{backend}"));
+        run("sizes.sj", backend, &["--state", &out, "--out", &next]).unwrap_or_else(|e| panic!("{e}"));
+        assert_ne!(read(&next, "w.npy"), read(&out, "w.npy"));
+        // At other sizes it does not fit.
+        npy::write(path("x.npy"), &floats(&[2, 4], 1.0)).expect("a file");
+        let failure = run("sizes.sj", backend, &["--state", &out]).expect_err("state of other sizes");
+        assert!(failure.message.contains("`w`") && failure.status == Status::BadInput, "{failure}");
+        run("sizes.sj", backend, &[]).unwrap_or_else(|e| panic!("{e}"));
+        npy::write(path("x.npy"), &floats(&[2, 3], 1.0)).expect("a file");
     }
     std::fs::remove_dir_all(&folder).expect("the folder");
 }

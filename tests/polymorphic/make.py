@@ -12,6 +12,7 @@ module must refuse has `"refused": true`.
 """
 import json
 import os
+import re
 import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -71,6 +72,50 @@ def loss(x, w, y):
     return -jnp.take_along_axis(z, y[:, None], axis=1).mean()
 
 
+def same_conv(x, w):
+    return lax.conv_general_dilated(x, w, (1, 1), "SAME", rhs_dilation=(2, 1), dimension_numbers=("NCHW", "OIHW", "NCHW"))
+
+
+def spread_conv(x, w):
+    return lax.conv_general_dilated(x, w, (1,), [(1, 2)], lhs_dilation=(2,), dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+def cross_attention(q, k, v):
+    s = jnp.einsum("bqd,bkd->bqk", q, k) * 0.5
+    return jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(s, axis=-1), v)
+
+
+def halves(x):
+    n = x.shape[0]
+    return lax.dynamic_slice(x, (n // 4, 0), (n // 2, x.shape[1]))
+
+
+def power(x):
+    return lax.while_loop(lambda c: (c[1] ** 2).sum() > 1, lambda c: (c[0] + 1, c[1] * 0.5), (0, x))
+
+
+def rounds(x):
+    return lax.fori_loop(0, x.shape[0], lambda i, s: s + lax.dynamic_index_in_dim(x, i, 0, False) * s, jnp.ones(x.shape[1], F))
+
+
+def hessian_product(f):
+    return lambda x, v: jax.grad(lambda y: (jax.grad(f)(y) * v).sum())(x)
+
+
+def instance_norm(x):
+    mean, var = x.mean((1, 2), keepdims=True), x.var((1, 2), keepdims=True)
+    return (x - mean) / jnp.sqrt(var + 1e-5)
+
+
+def average(x):
+    total = lax.reduce_window(x, 0.0, lax.add, (1, 3), (1, 2), "SAME")
+    return total / lax.reduce_window(jnp.ones_like(x), 0.0, lax.add, (1, 3), (1, 2), "SAME")
+
+
+def segments(x, i):
+    return jnp.zeros((4, x.shape[1]), F).at[i].add(x)
+
+
 # name: function, symbolic shapes (with dtype where not f32), constraints, sizes of the symbols call by call.
 CASES = {
     "elementwise": (lambda x, y: jnp.tanh(x) * y + 1, ["a, b", "a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
@@ -109,6 +154,54 @@ CASES = {
     "grad_scan": (jax.grad(lambda x, w: scan(x, w)[1].sum(), (0, 1)), ["n, d", "d, d"], (), [(3, 4), (1, 1), (0, 2), (5, 2), (7, 3)]),
     "grad_gather": (jax.grad(lambda x, i: (x[i] ** 2).sum()), ["a, b", ("n", np.int32)], (), [(3, 4, 2), (1, 1, 1), (5, 0, 2), (4, 3, 0), (6, 2, 7)]),
     "grad_concat": (jax.grad(lambda x, y: (jnp.concatenate([x, y], 0) ** 3).sum(), (0, 1)), ["a, 3", "b, 3"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "same_conv": (same_conv, ["b, 2, h, w", "3, 2, 3, 3"], (), [(2, 5, 4), (1, 1, 1), (0, 4, 4), (1, 8, 6), (3, 2, 3)]),
+    "spread_conv": (spread_conv, ["b, w, 2", "3, 2, 3"], (), [(2, 5), (1, 1), (0, 4), (3, 8), (2, 2)]),
+    "kernel_conv": (lambda x, w: lax.conv_general_dilated(x, w, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC")), ["b, w, 2", "k, 2, 3"], ("w >= k",), [(2, 5, 3), (1, 1, 1), (0, 4, 2), (2, 4, 4), (1, 7, 2)]),
+    "cross_attention": (cross_attention, ["b, q, 4", "b, k, 4", "b, k, 4"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 3), (2, 0, 3), (1, 4, 7)]),
+    "cummax": (lambda x: lax.cummax(x, axis=1, reverse=True), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "cumlogsumexp": (lambda x: lax.cumlogsumexp(x, axis=0), ["a, 2"], (), [(3,), (1,), (2,), (9,), (5,)]),
+    "one_hot": (lambda i, x: jax.nn.one_hot(i, x.shape[0]) @ x, [("n", np.int32), "a, 3"], (), [(3, 4), (1, 1), (0, 2), (2, 5), (7, 5)]),
+    "segments": (segments, ["n, b", ("n", np.int32)], (), [(3, 4), (1, 1), (0, 2), (6, 2), (7, 5)]),
+    "scatter_rows": (lambda x, i, u: x.at[i].add(u), ["a, b", ("n", np.int32), "n, b"], (), [(3, 4, 2), (1, 1, 1), (5, 2, 0), (4, 3, 6), (6, 0, 7)]),
+    "scatter_set": (lambda x, u: x.at[1:].set(u), ["a, 2", "2"], (), [(3,), (1,), (2,), (9,), (5,)]),
+    "update": (lambda x, u, i: lax.dynamic_update_slice(x, u, (i, 0)), ["a, b", "2, b", ("", np.int32)], ("a >= 2",), [(3, 4), (2, 1), (5, 0), (4, 2), (7, 5)]),
+    "halves": (halves, ["a, b"], (), [(4, 2), (1, 1), (0, 2), (7, 3), (9, 2)]),
+    "roll": (lambda x: jnp.roll(x, 1, axis=0), ["a, 2"], (), [(3,), (1,), (2,), (9,), (5,)]),
+    "stack": (lambda x, y: jnp.stack([x, y, x * y], 1), ["a", "a"], (), [(3,), (1,), (0,), (9,), (5,)]),
+    "triangle": (lambda x: jnp.tril(x) + jnp.eye(x.shape[0], x.shape[1], dtype=F), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "regroup": (lambda x: x.reshape(x.shape[1], x.shape[0] * 2).T, ["a, b, 2"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (5, 3)]),
+    "capped": (lambda x: jnp.tanh(x) * x.shape[0], ["a, b"], ("a <= 16", "b >= 2", "mod(b, 2) == 0"), [(3, 4), (1, 2), (0, 2), (16, 8), (7, 6)]),
+    "fours": (lambda x: x.reshape(-1, 4).sum(0), ["4*a"], (), [(3,), (1,), (0,), (2,), (5,)]),
+    "unflatten": (lambda x, y: x.reshape(y.shape[0], -1) * y, ["a*b", "a, b"], (), [(3, 3), (1, 1), (0, 2), (2, 2), (4, 4)]),
+    "derived": (lambda x, y: x[1:] + y, ["a + 1", "a"], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "pooled": (average, ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "argmax": (lambda x: (jnp.argmax(x, axis=1), x.max(1)), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "argsort": (lambda x: jnp.take_along_axis(x, jnp.argsort(x, axis=1), axis=1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "median": (lambda x: lax.dynamic_slice_in_dim(jnp.sort(x, axis=1), x.shape[1] // 2, 1, 1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "power": (power, ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "rounds": (rounds, ["n, b"], (), [(3, 4), (1, 1), (2, 2), (2, 0), (4, 5)]),
+    "branches": (lambda x, i: lax.switch(i, [lambda y: y + 1, lambda y: y * y.shape[0], lambda y: y[::-1]], x), ["a, 2", ("", np.int32)], (), [(3,), (1,), (0,), (8,), (5,)]),
+    "instance_norm": (instance_norm, ["b, h, w, 2"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 2), (1, 5, 2), (3, 2, 2)]),
+    "bilinear": (lambda x, w, y: jnp.einsum("bi,ijk,bj->bk", x, w, y), ["b, m", "m, n, 3", "b, n"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 2), (3, 0, 2), (2, 5, 1)]),
+    "trace": (lambda x: jnp.einsum("bii->b", x), ["b, n, n"], (), [(2, 3), (1, 1), (0, 2), (3, 0), (2, 5)]),
+    "batched_slice": (lambda x, i: jax.vmap(lambda r, k: lax.dynamic_slice(r, (k,), (2,)))(x, i), ["a, b", ("a", np.int32)], ("b >= 2",), [(3, 4), (1, 2), (0, 2), (2, 9), (7, 5)]),
+    "repeat": (lambda x: jnp.repeat(x, 3, axis=0), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "interleave": (lambda x, y: jnp.stack([x, y], 1).reshape(-1), ["a", "a"], (), [(3,), (1,), (0,), (9,), (5,)]),
+    "padded_sum": (lambda x, y: jnp.pad(x, (0, y.shape[0])) + jnp.pad(y, (x.shape[0], 0)), ["a", "b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "grad_tile": (jax.grad(lambda x: (jnp.tile(x, (2, 3)) ** 3).sum()), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (5, 3)]),
+    "grad_top_k": (jax.grad(lambda x: (lax.top_k(x, 2)[0] ** 2).sum()), ["a, b"], ("b >= 2",), [(3, 4), (1, 2), (0, 2), (2, 9), (7, 5)]),
+    "grad_cumsum": (jax.grad(lambda x: (jnp.cumsum(x, axis=0) ** 3).sum()), ["a, 2"], (), [(3,), (1,), (2,), (9,), (5,)]),
+    "grad_pad": (jax.grad(lambda x: (jnp.pad(x, ((1, 2), (0, x.shape[0])), constant_values=2) ** 3).sum()), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (5, 3)]),
+    "grad_halves": (jax.grad(lambda x: (halves(x) ** 3).sum()), ["a, b"], (), [(4, 2), (1, 1), (3, 2), (7, 3), (9, 2)]),
+    "grad_update": (jax.grad(lambda x, u, i: (lax.dynamic_update_slice(x, u, (i, 0)) ** 3).sum(), (0, 1)), ["a, b", "2, b", ("", np.int32)], ("a >= 2",), [(3, 4), (2, 1), (5, 0), (4, 2), (7, 5)]),
+    "grad_maxpool": (jax.grad(lambda x: (maxpool(x) ** 2).sum()), ["a, b"], ("b >= 2",), [(3, 4), (1, 2), (0, 2), (2, 9), (7, 5)]),
+    "grad_same_conv": (jax.grad(lambda x, w: (same_conv(x, w) ** 2).sum(), (0, 1)), ["b, 2, h, w", "3, 2, 3, 3"], (), [(2, 5, 4), (1, 1, 1), (0, 4, 4), (1, 6, 6), (2, 2, 3)]),
+    "grad_scatter": (jax.grad(lambda x, i, u: (x.at[i].add(u) ** 2).sum(), (0, 2)), ["a, b", ("n", np.int32), "n, b"], (), [(3, 4, 2), (1, 1, 1), (5, 2, 0), (4, 3, 6), (6, 0, 7)]),
+    "grad_contract": (jax.grad(lambda x, y: (jnp.tanh(x @ y) ** 2).sum(), (0, 1)), ["m, k", "k, n"], (), [(2, 3, 4), (1, 1, 1), (2, 0, 3), (0, 2, 2), (5, 7, 1)]),
+    "grad_cross_attention": (jax.grad(lambda q, k, v: (cross_attention(q, k, v) ** 2).sum(), (0, 1, 2)), ["b, q, 4", "b, k, 4", "b, k, 4"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 3), (2, 0, 3), (1, 4, 7)]),
+    "hessian_softmax": (hessian_product(lambda x: (jax.nn.softmax(x) ** 2).sum()), ["a, b", "a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (4, 5)]),
+    "hessian_concat": (hessian_product(lambda x: (jnp.concatenate([x, x[:1] * 2, x], 0) ** 3).sum()), ["a, 3", "a, 3"], (), [(3,), (1,), (2,), (7,), (5,)]),
+    "hessian_scan": (hessian_product(lambda x: lax.scan(lambda h, r: (jnp.tanh(h + r), h.sum()), jnp.zeros(2, F), x)[1].sum()), ["n, 2", "n, 2"], (), [(3,), (1,), (2,), (7,), (5,)]),
 }
 
 
@@ -137,9 +230,7 @@ def write(name):
     names = []
     for text, _ in dims:
         for part in text.split(","):
-            part = part.strip()
-            if part and not part.isdigit() and part not in names:
-                names.append(part)
+            names += [name for name in re.findall("[a-z]+", part) if name not in names]
     exported = export.export(jax.jit(function))(*specs)
     with mlir.make_ir_context():
         module = ir.Module.parse(exported.mlir_module())
@@ -150,7 +241,7 @@ def write(name):
     rows = []
     for sizes in calls:
         env = dict(zip(names, sizes))
-        size = lambda part: int(part) if part.strip().isdigit() else env[part.strip()]
+        size = lambda part: eval(part, {}, env)
         args = []
         for text, dtype in dims:
             shape = tuple(size(part) for part in text.split(",")) if text else ()

@@ -3,7 +3,8 @@
 //!
 //! [`gradient`] takes a function of a [`Program`](surject_ir::Program) and gives a program with a function of the
 //! same name that yields its results and their derivatives. The forward statements stay in order; behind them the
-//! reverse sweep visits every stored field from its root to the tensors it reads.
+//! reverse sweep visits every stored field from its root to the tensors it reads. [`Gradients`] keeps the gradients of a
+//! function with symbolic sizes from call to call.
 //!
 //! ```
 //! use surject_adjoint::{Options, gradient};
@@ -53,6 +54,7 @@ mod field;
 mod fold;
 mod gradient;
 mod immune;
+mod kept;
 mod library;
 mod loops;
 mod options;
@@ -69,4 +71,5 @@ mod trips;
 
 pub use error::{AdjointError, codes};
 pub use gradient::gradient;
+pub use kept::{GradientError, Gradients};
 pub use options::{Mode, Options, Ties};

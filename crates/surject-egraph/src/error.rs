@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use surject_ir::TypeError;
+use surject_ir::{TypeError, Violation};
 use surject_rules::RuleError;
 use thiserror::Error;
 
@@ -57,6 +57,16 @@ pub enum EgraphError {
         place: String,
         /// Why.
         what: String,
+    },
+    /// A pass says more about sizes than was known before it.
+    #[error("the pass `{pass}` broke the contract of passes on `{function}`: {violation}")]
+    Contract {
+        /// The pass.
+        pass: &'static str,
+        /// The function.
+        function: String,
+        /// What it says without evidence.
+        violation: Box<Violation>,
     },
     /// The program that was built does not pass the verifier.
     #[error("the optimised program is not valid: {0}")]

@@ -49,6 +49,7 @@ pub mod check;
 mod choose;
 mod compiled;
 mod conditions;
+mod contract;
 mod cost;
 mod dot;
 mod early;

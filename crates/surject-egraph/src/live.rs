@@ -72,3 +72,75 @@ pub fn levels(statements: &[&Statement]) -> HashMap<Var, u32> {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use surject_index::{Extent, Space};
+    use surject_ir::TensorType;
+    use surject_lift::{ImportOptions, import};
+
+    /// The function with a size that nobody knows on every axis that is no number.
+    fn erased(function: &Function) -> Function {
+        let mut erased = function.clone();
+        for (k, var) in erased.vars.iter_mut().enumerate() {
+            let extents = var.ty.space.extents().iter().enumerate();
+            let extents: Vec<Extent> =
+                extents.map(|(axis, _)| Extent::symbol(&format!("unknown_{k}_{axis}"))).collect();
+            var.ty = TensorType::new(var.ty.dtype, Space::new(extents));
+        }
+        erased.guards.clear();
+        erased
+    }
+
+    fn targets(function: &Function, results: &[Var]) -> Vec<Vec<Var>> {
+        let block = Block { statements: function.body.statements.clone(), results: results.to_vec() };
+        live_statements(function, &block).iter().map(|s| s.targets().to_vec()).collect()
+    }
+
+    /// R53, A-30: what is dead is so whatever is known of sizes; what a size comes from stays.
+    #[test]
+    fn dead_code_needs_no_sizes() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/polymorphic");
+        let (mut dead, mut modules) = (0, 0);
+        for file in std::fs::read_dir(folder).expect("the folder of modules").flatten() {
+            let path = file.path();
+            if path.extension().is_none_or(|e| e != "mlir") {
+                continue;
+            }
+            let text = std::fs::read(&path).expect("a module");
+            let module = surject_stablehlo::parse_and_verify(&text).expect("a module");
+            let options = ImportOptions { file: "module", source: &text, function: Some("main") };
+            // A few have no program with symbolic sizes, which other tests say.
+            let Ok(program) = import(&module, &options) else { continue };
+            modules += 1;
+            let function = program.main().expect("a function");
+            let without = erased(function);
+            let all: Vec<Var> = function.body.statements.iter().flat_map(|s| s.targets().to_vec()).collect();
+            // Some of the results that a function may have.
+            let some = all.iter().step_by(all.len() / 6 + 1);
+            for result in some.chain(&function.body.results) {
+                let live = targets(function, &[*result]);
+                assert_eq!(live, targets(&without, &[*result]), "{}", path.display());
+                dead += function.body.statements.len() - live.len();
+            }
+        }
+        assert!(modules >= 80 && dead > 100, "{modules} modules, {dead} dead statements");
+        let text = "\
+func main(x: f32[n], s: f32[]) -> (y) {
+  t : f32[] =: s * 2.0f32
+  v : f32[u] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  w : f32[u] =: over i<u: x[i] + 1.0f32
+  y : f32[n] =: over i<n: x[i] * 2.0f32
+}
+";
+        let function = surject_ir::parse(text).expect("a program").functions.remove(0);
+        let named = |f: &Function, vars: &[Vec<Var>]| -> Vec<String> {
+            vars.iter().flatten().map(|v| f.name_of(*v).to_string()).collect()
+        };
+        for function in [&function, &erased(&function)] {
+            let live = targets(function, &function.body.results);
+            assert_eq!(named(function, &live), ["t", "v", "y"]);
+        }
+    }
+}

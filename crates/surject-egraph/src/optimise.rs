@@ -4,6 +4,7 @@
 use crate::algebra::Algebra;
 use crate::build::field;
 use crate::compiled::Compiled;
+use crate::contract::{Contract, checked, checked_program};
 use crate::dot::dot;
 use crate::early::sum_early;
 use crate::emit::{Emitter, Writing};
@@ -29,7 +30,7 @@ use egg::Id;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
-use surject_ir::{Block, Function, Program, Region, Scalar, Statement, StatementKind, Var};
+use surject_ir::{Block, Function, Program, Region, Scalar, Statement, StatementKind, TypeError, Var};
 
 /// An optimised program and what was done to get it.
 #[derive(Clone, Debug)]
@@ -44,9 +45,9 @@ pub struct Optimised {
 pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, EgraphError> {
     let start = std::time::Instant::now();
     surject_ir::verify(program).map_err(|e| EgraphError::Invalid(e.to_string()))?;
-    let unrolled = crate::unroll::unroll(program);
+    let unrolled = checked_program("unroll", program, crate::unroll::unroll)?;
     let program = unrolled.as_ref().unwrap_or(program);
-    let assigned = crate::indexed::assign(program);
+    let assigned = checked_program("assign", program, crate::indexed::assign)?;
     let program = assigned.as_ref().unwrap_or(program);
     let phases = phases(options)?;
     let mut report = Report::new(options, &phases);
@@ -68,20 +69,25 @@ pub fn optimise(program: &Program, options: &Options) -> Result<Optimised, Egrap
         let body = driver.block(&function.body)?;
         let mut new = driver.emitter.new;
         new.body = body;
-        let mut block = std::mem::take(&mut new.body);
-        sweep(&new, &mut block);
-        new.body = block;
+        Contract::before(function)?.after("block", &new)?;
+        checked("sweep", &mut new, |f| {
+            let mut block = std::mem::take(&mut f.body);
+            sweep(f, &mut block);
+            f.body = block;
+            Ok(())
+        })?;
+        let output = |e: TypeError| EgraphError::Output(e.to_string());
         if factors {
-            report.taken_out += take_out(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
+            report.taken_out += checked("take_out", &mut new, |f| take_out(f, any).map_err(output))?;
         }
         if parts {
-            report.early += make_once(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+            report.early += checked("make_once", &mut new, |f| make_once(f).map_err(output))?;
         }
         if factors && parts {
-            report.early += sum_early(&mut new, any).map_err(|e| EgraphError::Output(e.to_string()))?;
-            report.in_blocks += in_blocks(&mut new).map_err(|e| EgraphError::Output(e.to_string()))?;
+            report.early += checked("sum_early", &mut new, |f| sum_early(f, any).map_err(output))?;
+            report.in_blocks += checked("in_blocks", &mut new, |f| in_blocks(f).map_err(output))?;
         }
-        report.taken_apart += take_apart(&mut new, parts)?;
+        report.taken_apart += checked("take_apart", &mut new, |f| take_apart(f, parts))?;
         functions.push(new);
     }
     let program = Program { name: program.name.clone(), functions };

@@ -65,7 +65,9 @@ fn the_contract_holds_for_every_symbolic_program() {
     let mut names: Vec<String> =
         names.filter_map(|f| Some(name(f)?.strip_suffix(".mlir")?.to_string())).collect();
     names.sort();
-    assert!(names.len() >= 36);
+    assert!(names.len() >= 80);
+    // It has no program with symbolic sizes (`surject-lift`'s tests say why).
+    names.retain(|name| name != "cumlogsumexp");
     let mut failures = Vec::new();
     for name in names {
         let before = case(&name);

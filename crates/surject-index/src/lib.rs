@@ -59,6 +59,7 @@ pub use reshape::{ReshapePlan, ReshapeStep};
 pub use space::{Points, Space};
 pub use symbolic::{
     Clash, Evidence, Fact, Facts, Meeting, NoQuotient, NormalForm, Observed, Relation, Strengthening,
-    UnresolvableExtent, UnsatisfiableFacts, UnsupportedDynamicShape, strengthenings,
+    UnresolvableExtent, UnsatisfiableFacts, UnsupportedDynamicShape, questions_of_this_thread,
+    strengthenings,
 };
 pub use verdict::Verdict;

@@ -56,7 +56,8 @@ pub use program::{
 };
 pub use sharding::{DeviceOp, ShardedDim, Sharding, axis_parts};
 pub use sizes::{
-    Call, GuardError, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata, pass_violations,
+    Call, GuardError, SizeContract, SizeGuarantees, SizeGuard, SizeValue, Violation, metadata,
+    pass_violations,
 };
 pub use truncate::{ComputedSizes, Truncation, size_of_scalar};
 pub use verify::{VerifyError, verify};

@@ -5,7 +5,7 @@
 //! the types do not say stands in the guards of the function, which a run checks before anything else.
 
 use crate::truncate::guaranteed;
-use crate::{Buffer, Function, TensorType, TypeError, VarInfo};
+use crate::{Buffer, Function, Statement, TensorType, TypeError, VarInfo};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -115,6 +115,14 @@ impl Call<'_> {
         [&guard.fact.left, &guard.fact.right].into_iter().any(|side| self.function.mentions_computed(side))
     }
 
+    /// Checks one guard, of the function or not, by the sizes of the arguments.
+    ///
+    /// # Errors
+    /// It does not hold, or speaks of sizes that the arguments do not give.
+    pub fn holds(&self, guard: &SizeGuard) -> Result<(), Box<GuardError>> {
+        self.check_one(guard, self)
+    }
+
     fn check_one(&self, guard: &SizeGuard, env: &dyn ExtentEnv) -> Result<(), Box<GuardError>> {
         let Fact { left, relation, right } = &guard.fact;
         let sides = left.eval_integer(env).and_then(|l| Ok((l, right.eval_integer(env)?)));
@@ -221,6 +229,14 @@ impl Function {
         let known = self.size_guarantees();
         self.ty(var).space.extents().iter().map(|e| known.of(e)).collect()
     }
+
+    /// What is guaranteed of the sizes of the results of a statement, one list a result (seed 002: the output extents of an
+    /// executable instruction).
+    pub fn output_extents(&self, statement: &Statement) -> Vec<Vec<ShapeExtent>> {
+        let known = self.size_guarantees();
+        let of = |&var: &crate::Var| self.ty(var).space.extents().iter().map(|e| known.of(e)).collect();
+        statement.targets().iter().map(of).collect()
+    }
 }
 
 impl Function {
@@ -275,27 +291,49 @@ pub fn metadata(function: &Function) -> BTreeMap<String, Vec<ShapeExtent>> {
     function.vars.iter().map(|info| (info.name.clone(), of(info))).collect()
 }
 
-/// What a pass that made `after` of `before` says about sizes without evidence (seed 002, "Compiler Pass Contract"):
-/// statements about the variables that both have which are stronger than before, or other, and guards that are gone.
-/// Empty for a pass that keeps the contract.
+/// What is known of the sizes of a function before a pass (seed 002, "Compiler Pass Contract").
+#[derive(Clone, Debug)]
+pub struct SizeContract {
+    metadata: BTreeMap<String, Vec<ShapeExtent>>,
+    facts: Facts,
+    guards: Vec<SizeGuard>,
+}
+
+impl SizeContract {
+    /// What is known of the sizes of a function.
+    ///
+    /// # Errors
+    /// Its guards contradict each other.
+    pub fn of(function: &Function) -> Result<SizeContract, UnsatisfiableFacts> {
+        let (metadata, facts) = (metadata(function), function.facts()?);
+        Ok(SizeContract { metadata, facts, guards: function.guards.clone() })
+    }
+
+    /// What the function that a pass made says about sizes without evidence: statements about the variables that both have
+    /// which are stronger than before, or other, and guards that are gone. Empty for a pass that keeps the contract.
+    pub fn violations(&self, after: &Function) -> Vec<Violation> {
+        let mut found: Vec<Violation> = strengthenings(&self.metadata, &metadata(after), &self.facts, &[])
+            .into_iter()
+            .map(Violation::Strengthening)
+            .collect();
+        // What held before must still be checked, unless what is checked now implies it.
+        match after.facts() {
+            Err(_) => found.extend(after.guards.iter().cloned().map(Violation::Contradiction)),
+            Ok(now) => {
+                let lost = self.guards.iter().filter(|guard| !now.holds(&guard.fact).is_yes());
+                found.extend(lost.cloned().map(Violation::LostGuard));
+            }
+        }
+        found
+    }
+}
+
+/// [`SizeContract::violations`] of a pass that made `after` of `before`.
 ///
 /// # Errors
 /// The guards of the function before the pass contradict each other.
 pub fn pass_violations(before: &Function, after: &Function) -> Result<Vec<Violation>, UnsatisfiableFacts> {
-    let facts = before.facts()?;
-    let mut found: Vec<Violation> = strengthenings(&metadata(before), &metadata(after), &facts, &[])
-        .into_iter()
-        .map(Violation::Strengthening)
-        .collect();
-    // What held before must still be checked, unless what is checked now implies it.
-    match after.facts() {
-        Err(_) => found.extend(after.guards.iter().cloned().map(Violation::Contradiction)),
-        Ok(now) => {
-            let lost = before.guards.iter().filter(|guard| !now.holds(&guard.fact).is_yes());
-            found.extend(lost.cloned().map(Violation::LostGuard));
-        }
-    }
-    Ok(found)
+    Ok(SizeContract::of(before)?.violations(after))
 }
 
 /// A breach of the contract of passes.

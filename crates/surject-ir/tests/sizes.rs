@@ -326,6 +326,87 @@ fn every_variable_has_one_exact_extent_an_axis() {
     }
 }
 
+/// R06, R07: what executes, a statement, has a list of extents for each of its results, in its rank; so has the bound statement,
+/// with the numbers that these extents have in the call.
+#[test]
+fn every_statement_has_its_output_extents() {
+    let text = "\
+func main(x: f32[n,3], s: f32[]) -> (y, w) where n >= 1 {
+  t : f32[] =: s * 2.0f32
+  v : f32[u,3] = call dynamic_truncate{axis=0, semantics=truncate_size, size=\"u\"}(x, t)
+  y : f32[u,3] =: over i<u, j<3: v[i,j] * 2.0f32
+  w : f32[2*n] =: over i<2*n: x[0,0]
+}
+";
+    let program = parse(text).unwrap();
+    verify(&program).unwrap();
+    let function = program.main().unwrap();
+    let shown: Vec<String> = function
+        .body
+        .statements
+        .iter()
+        .flat_map(|s| function.output_extents(s))
+        .map(|list| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        .collect();
+    assert_eq!(shown, ["", "<= n, = 3", "<= n, = 3", "= 2*n"]);
+    let x = Buffer::zeros(DType::F32, &[5, 3]);
+    let arguments = [x, Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[])];
+    let bound = bind(function, &arguments).unwrap();
+    let call = surject_ir::Call { function, arguments: &arguments };
+    for (before, after) in function.body.statements.iter().zip(&bound.body.statements) {
+        let (before, after) = (function.output_extents(before), bound.output_extents(after));
+        assert_eq!(before.len(), after.len());
+        for (claim, size) in before.iter().flatten().zip(after.iter().flatten()) {
+            let (value, size) = (claim.bound().unwrap().eval(&call).unwrap(), size.bound().unwrap());
+            assert!(
+                size.as_const().is_some_and(|n| n == value || n < value && !claim.is_exact()),
+                "{claim}: {size}"
+            );
+        }
+    }
+}
+
+/// R28: what an operation carries says nothing of the sizes of its operands: operations that differ in these alone are equal.
+#[test]
+fn operations_have_no_shapes_of_operands() {
+    let less = "{\n    region(a: f32[], b: f32[]) -> (c) {\n      c : i1[] =: a < b\n    }\n  }";
+    let sum = "{\n    region(a: f32[], b: f32[]) -> (c) {\n      c : f32[] =: a + b\n    }\n  }";
+    let scatter = "update_window_dims=[1], inserted_window_dims=[0], input_batching_dims=[], \
+                   scatter_indices_batching_dims=[], scatter_dims_to_operand_dims=[0], index_vector_dim=1, \
+                   indices_are_sorted=false, unique_indices=false";
+    let calls = [
+        ("f32[N,M]", format!("call sort{{axis=0, stable=true}}(x) {less}")),
+        ("f32[M]", format!("call reduce{{axes=[0]}}(x, zero) {sum}")),
+        ("f32[N,M]", format!("call scatter{{{scatter}}}(x, i, u) {sum}")),
+        ("f32[N,M]", "call dynamic_update_slice(x, x, s, s)".to_string()),
+        (
+            "f32[N,M]",
+            "call triangular_solve{left_side=true, lower=true, unit_diagonal=false, transpose=no}(q, x)"
+                .into(),
+        ),
+        ("f32[N,N]", "call cholesky{lower=true}(q)".to_string()),
+    ];
+    for (ty, call) in &calls {
+        let op = |n: &str, m: &str| {
+            let text = format!(
+                "func main(x: f32[N,M], q: f32[N,N], i: i32[K,1], u: f32[K,M], s: i32[]) -> (y) {{\n  zero : f32[] =: \
+                 0.0f32\n  y : {ty} = {call}\n}}\n"
+            );
+            let text = text.replace('N', n).replace('M', m).replace('K', "3");
+            let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            verify(&program).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let mut statements = program.main().unwrap().body.statements.clone();
+            match statements.pop().map(|s| s.kind) {
+                Some(surject_ir::StatementKind::Call { op, .. }) => op,
+                other => panic!("{other:?}"),
+            }
+        };
+        let one = op("4", "5");
+        assert_eq!(one, op("7", "2"), "{call}");
+        assert_eq!(one, op("n", "m"), "{call}");
+    }
+}
+
 /// R17, R46, R50, R72: the contract of passes on programs.
 #[test]
 fn a_pass_that_strengthens_is_caught() {

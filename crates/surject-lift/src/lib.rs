@@ -37,3 +37,6 @@ pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, CheckedFunction
 pub use error::{LiftError, Place, codes};
 pub use export::{ExportError, ExportPlace, export, export_module};
 pub use import::{ImportOptions, import, import_for, import_sharded, is_dynamic};
+
+/// How the origin of a guard starts that a bound in the type of a parameter gives.
+pub(crate) const BY_TYPE: &str = "the type of ";

@@ -113,6 +113,20 @@ fn declared_shapes_are_claims() {
     let signature = "(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32, #stablehlo.bounds<4>>";
     let program = symbolic(signature, "  return %x : tensor<?xf32, #stablehlo.bounds<4>>");
     assert_eq!(told(&program), "f32[x_0] where x_0 <= 4");
+    let x = f32s(&[5], &[0.0; 5]);
+    let error = surject_ir::bind(program.main().unwrap(), &[x]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the sizes do not satisfy `x_0 <= 4`, which the type of `x` needs: `x_0` is 5 (axis 0 of `x`)"
+    );
+    // Exported, the type says so again (A-22), and what follows from bounds of parameters does where data gives a size.
+    let written = surject_lift::export(&program).unwrap();
+    assert!(
+        written.contains("tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<?xf32, #stablehlo.bounds<4>>"),
+        "{written}"
+    );
+    let again = lift(&written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+    assert_eq!(told(&again), "f32[arg0_0] where arg0_0 <= 4");
 }
 
 #[test]
@@ -276,6 +290,60 @@ fn facts_that_contradict_each_other_are_an_error() {
   return %r : tensor<15xf32>",
     );
     assert!(matches!(error, LiftError::Sizes { .. } | LiftError::Invalid { .. }), "{error}");
+}
+
+/// What does not fit at the sizes of a call is said as that, with the fact: it is bad input, no lack of support.
+#[test]
+fn sizes_of_a_call_that_do_not_fit_are_bad_input() {
+    let gather = "  %g = \"stablehlo.gather\"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], \
+                  start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 2>}> : (tensor<?xf32>, \
+                  tensor<1x1xi32>) -> tensor<1x2xf32>
+  return %g : tensor<1x2xf32>";
+    let text = format!(
+        "func.func @main(%x: tensor<?xf32, #stablehlo.bounds<4>>, %i: tensor<1x1xi32>) -> tensor<1x2xf32> {{\n{}\n}}",
+        gather.replace("tensor<?xf32>", "tensor<?xf32, #stablehlo.bounds<4>>")
+    );
+    let module = surject_stablehlo::parse(&text).unwrap_or_else(|d| panic!("{}", d.render("t", &text)));
+    let refused = |n: usize| {
+        let arguments = [f32s(&[n], &vec![0.0; n]), i32s(&[1, 1], &[0])];
+        import_for(&module, &ImportOptions::default(), &types(&arguments)).unwrap_err()
+    };
+    let error = refused(1);
+    let LiftError::Sizes { op, fact, .. } = &error else { panic!("{error}") };
+    assert_eq!((op.as_str(), fact.to_string().as_str()), ("stablehlo.gather", "2 <= 1"));
+    let error = refused(5);
+    let LiftError::Sizes { op, fact, .. } = &error else { panic!("{error}") };
+    assert_eq!((op.as_str(), fact.to_string().as_str()), ("func.func @main", "5 <= 4"));
+}
+
+/// Sizes that turn out to be one while an operation is read: what it has made of the other one is made again.
+#[test]
+fn sizes_that_become_one_are_one_everywhere() {
+    let signature = "(%x: tensor<?x?xf32>, %y: tensor<?x3xf32>) -> tensor<?x?xf32>";
+    let body =
+        "  %c = stablehlo.concatenate %y, %x, dim = 1 : (tensor<?x3xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %c : tensor<?x?xf32>";
+    assert_eq!(told(&symbolic(signature, body)), "f32[x_0,x_1 + 3] where ");
+    let found = called(signature, body, &[f32s(&[1, 2], &[4., 5.]), f32s(&[1, 3], &[1., 2., 3.])]);
+    assert_eq!(to_floats(&found[0]), [1., 2., 3., 4., 5.]);
+}
+
+/// An axis that may have no position is exported as one that has: its size is a sum of ones over it.
+#[test]
+fn axes_that_may_be_empty_are_exported() {
+    let signature = "(%x: tensor<?xf32>) -> tensor<?xf32>";
+    let body = "  %r = stablehlo.reverse %x, dims = [0] : tensor<?xf32>\n  return %r : tensor<?xf32>";
+    let program = symbolic(signature, body);
+    let written = surject_lift::export(&program).unwrap();
+    let again = lift(&written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+    for values in [&[][..], &[1.0], &[1.0, 2.0, 3.0]] {
+        let x = f32s(&[values.len()], values);
+        let turned: Vec<f64> = values.iter().rev().copied().collect();
+        for program in [&program, &again] {
+            let found = surject_ir::interp::run(program, "main", std::slice::from_ref(&x)).unwrap();
+            assert_eq!(to_floats(&found[0]), turned);
+        }
+    }
 }
 
 /// R19, R20, R22: a size that data gives is declared and bounded; what is made of it is bounded too.

@@ -94,6 +94,11 @@ impl<'a> Classes<'a> {
         }
     }
 
+    /// A size by what is known of it: a number where the facts make it one.
+    pub(crate) fn tidy(&self, size: Extent) -> Extent {
+        tidy(&self.system.facts, size)
+    }
+
     /// Is a size one for certain?
     pub(crate) fn is_one(&self, size: &Extent) -> bool {
         self.system.facts.same(size, &Extent::Const(1)).is_yes()

@@ -203,7 +203,7 @@ pub enum ProjectionError {
     },
     /// A part of an index map would be a symbolic size, and it has to be a number.
     #[error(
-        "error[SJ0440]: {field} of {place} would depend on the size `{size}`, which is symbolic\n  help: give it a size that is a number"
+        "error[SJ0440]: {field} of {place} would depend on the size `{size}`, which is symbolic\n  help: `{size} == …` with a number decides it: declare it with `where`, or write the number"
     )]
     Dynamic {
         /// The axis.

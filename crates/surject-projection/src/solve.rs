@@ -194,6 +194,7 @@ impl<'a> Closing<'a> {
             sum.add(window.dilation, self.part(target, window.kernel)?);
             if window.padded {
                 let kernel = self.classes.size(self.classes.root(window.kernel))?;
+                let kernel = self.classes.tidy(kernel);
                 let Some(kernel) = kernel.as_const() else {
                     let place = self.classes.place(target.0);
                     return Err(ProjectionError::Dynamic { place, field: "the left margin", size: kernel });

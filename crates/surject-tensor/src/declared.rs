@@ -44,6 +44,16 @@ impl Declared {
         }
     }
 
+    /// What the facts say that a declared size is: a number, or an expression over other sizes. Shapes have that instead.
+    pub(crate) fn defined(&self, name: &str) -> Option<Extent> {
+        let own = Extent::symbol(name);
+        let mut atoms = BTreeSet::new();
+        let tidy = self.tidy(own.clone());
+        tidy.atoms(&mut atoms);
+        let is_other = !atoms.iter().any(|atom| Extent::Expr(atom.clone()) == own);
+        is_other.then_some(tidy)
+    }
+
     /// The names in an expression that are no declared sizes.
     fn undeclared(&self, of: &[&Extent]) -> Option<String> {
         let mut atoms = BTreeSet::new();

@@ -9,10 +9,10 @@ use surject_tensor::{LowerOptions, Session, lower, report};
 
 /// The text with numbers for its sizes, and without the declarations.
 fn with_numbers(text: &str, sizes: &[(&str, u64)]) -> String {
-    let text = text.replace(
-        "dim(n)",
-        &sizes.iter().find(|s| s.0 == "n").map_or(String::new(), |s| format!("{:.1}", s.1 as f64)),
-    );
+    let mut text = text.to_string();
+    for (name, value) in sizes {
+        text = text.replace(&format!("dim({name})"), &format!("{:.1}", *value as f64));
+    }
     let mut out = String::new();
     for line in text.lines().filter(|l| !l.trim().starts_with("size ") && !l.trim().starts_with("where ")) {
         let mut word = String::new();
@@ -129,6 +129,11 @@ fn windows() {
         "size n;\nwhere n >= 3;\ninput x: \"n\"; input k: \"3\";\nlet r = x +* k \"i=+j; j => i\";\noutput r;",
         calls,
     );
+    // A margin is a number; a fact may say which.
+    agrees(
+        "size n;\nwhere n == 3;\ninput x: \"5\"; input k: \"n\";\nlet r = x +* k \"i=+j; j => i\";\noutput r;",
+        &[&[("n", 3)]],
+    );
     let even: &[&[(&str, u64)]] = &[&[("n", 2)], &[("n", 6)]];
     agrees(
         "size n;\nwhere n % 2 == 0, n >= 2;\ninput x: \"n\"; input k: \"2\";\nlet r = x +* k \"2*i<+j; j => i\";\noutput r;",
@@ -184,6 +189,108 @@ fn sizes_may_be_zero() {
     }
 }
 
+/// More programs of each kind, with their gradients: forward, and backward through a square.
+#[test]
+fn programs_of_every_kind_with_gradients() {
+    let even: &[&[(&str, u64)]] = &[&[("n", 4), ("m", 1)], &[("n", 6), ("m", 3)], &[("n", 8), ("m", 2)]];
+    let large: &[&[(&str, u64)]] = &[&[("n", 5), ("m", 1)], &[("n", 6), ("m", 4)], &[("n", 9), ("m", 3)]];
+    type Case<'a> = (&'a str, &'a str, &'a str, &'a [&'a [(&'a str, u64)]]);
+    let cases: [Case<'_>; 25] = [
+        ("", "x \"n,m\"", "x ++ \"ab=>ba\"", SMALL),
+        ("", "x \"n,n\"", "x ++ \"aa=>a\"", SMALL),
+        ("", "x \"n,n,m\"", "x ++ \"aab=>b\"", SMALL),
+        ("", "x \"n,\"; y \"m,\"", "x +* y \"a;b=>ab\"", SMALL),
+        ("", "x \"n,m\"; y \"m,n\"", "x +* y \"ab;bc=>ca\"", SMALL),
+        ("", "x \"m|n,3\"; w \"n,3->4\"", "w * x", SMALL),
+        ("", "x \"n,m\"; y \"{2*n},m\"", "[x, y] ++^ \"a,i; b,i => a^b,i\"", SMALL),
+        ("", "x \"n,m\"; y \"n,{m + 1}\"", "[x, y] ++^ \"i,a; i,b => i,a^b\"", SMALL),
+        ("", "x \"n,\"; y \"m,\"; z \"{n + m},\"", "([x, y] ++^ \"a;b=>a^b\") *. z", SMALL),
+        ("n >= 1", "x \"{n + 3},m\"; y \"n,\"", "(x ++^ \"3^j,k => j,k\") +* y \"ab;a=>ab\"", SMALL),
+        ("n >= 1", "x \"{n + 3},m\"; y \"n,\"", "(x ++^ \"j^3,k => j,k\") +* y \"ab;a=>ab\"", SMALL),
+        ("n >= 3", "x \"n,\"; k \"3\"", "x +* k \"i<+j; j => i\"", large),
+        ("n >= 5", "x \"n,\"; k \"3\"", "x +* k \"i<+2*j; j => i\"", large),
+        ("n % 2 == 0, n >= 2", "x \"n,m\"; k \"2\"", "x +* k \"2*i<+j,c; j => i,c\"", even),
+        ("n % 2 == 0, n >= 2", "x \"n,\"; k \"3\"", "x +* k \"2*i=+j; j => i\"", even),
+        ("", "x \"m|n,2\"; k \"3,2->4\"", "x +* k \"...|i=+j,c; j,c->d => ...|i,d\"", SMALL),
+        ("n >= 2", "x \"n,m\"", "x @^^ \"i<+j,c => i,c\" [\"j\"]", even),
+        ("", "x \"n,m\"", "x @^^ \"ab=>a\"", SMALL),
+        ("", "x \"n|m\"", "(x - (x ++ \"b|i=>b|\") /. dim(m))", SMALL),
+        ("", "x \"n|m\"; g \"m,\"", "softmax()()(x) *. g", SMALL),
+        ("", "x \"n|m\"", "tanh(x) *. relu(x) + exp(x /. 4.0)", SMALL),
+        ("", "x \"n|m\"", "x **. 3", SMALL),
+        ("", "x \"n,m\"; y \"n,\"", "x +* y \"ab;a=>ab\"", SMALL),
+        ("", "q \"n,m|4\"; k \"n,m|4\"", "relu(q +* k \"b,s|d; b,t|d => b,s|t\")", SMALL),
+        ("m == n", "x \"n,\"; y \"m,\"", "x + y", &[&[("n", 3), ("m", 3)], &[("n", 1), ("m", 1)]]),
+    ];
+    for (facts, inputs, value, calls) in cases {
+        let declared = match facts {
+            "" => String::new(),
+            facts => format!("where {facts};\n"),
+        };
+        let inputs: Vec<(&str, &str)> =
+            inputs.split("; ").map(|i| i.split_once(' ').expect("a shape")).collect();
+        let is_in = |size: &str| inputs.iter().any(|(_, shape)| shape.contains(size));
+        let sizes = ["n", "m"].into_iter().filter(|size| is_in(size)).collect::<Vec<_>>().join(", ");
+        let opened: String = inputs.iter().map(|(name, shape)| format!("input {name}: {shape};\n")).collect();
+        let set = if value.contains("[\"j\"]") { "set_dim(j, 2);\n" } else { "" };
+        let grads: String = inputs.iter().map(|(name, _)| format!("let g{name} = {name}.grad;\n")).collect();
+        let names: String = inputs.iter().map(|(name, _)| format!(", g{name}")).collect();
+        agrees(
+            &format!(
+                "size {sizes};\n{declared}{opened}let r = {value};\n{set}let loss = (r *. r) ++ \"...|...->... => 0\";\n\
+                 loss.backprop;\n{grads}output r, loss{names};"
+            ),
+            calls,
+        );
+    }
+}
+
+/// State of symbolic sizes: `main` takes it, `init` makes its first values for the sizes of a call, and they are those of the
+/// program for these sizes.
+#[test]
+fn state_has_the_sizes_of_a_call() {
+    let texts = [
+        "size n, m;\ninput x: \"m|n\";\nlet r = { w = 0.5, o = [3] } * x;\noutput r;",
+        "size n, m;\ninput x: \"m|n\";\nlet r = relu({ w, o = [3] } * x + { b = 0.25 });\noutput r;",
+        "size n, m;\ninput x: \"m|n\"; input y: \"m|n\";\nlet h = relu({ w1, o = [4] } * x + { b1 });\n\
+         let p = { w2 } * h + { b2 };\nlet d = p - y;\nlet loss = ((d *. d) ++ \"...|... => 0\") /. dim(n);\n\
+         loss.backprop;\nlet g = w1.grad; let h2 = w2.grad;\noutput loss, g, h2;",
+    ];
+    for text in texts {
+        agrees(text, SMALL);
+        let symbolic = Program::of(text);
+        assert_eq!(symbolic.lowered.sizes, ["n", "m"]);
+        for sizes in SMALL {
+            let fixed = Program::of(&with_numbers(text, sizes));
+            let shapes: Vec<(String, Vec<usize>, DType)> = fixed.arguments();
+            let arguments: Vec<Buffer> = shapes
+                .iter()
+                .map(|(_, shape, dtype)| buffer(*dtype, shape, &vec![0.0; shape.iter().product()]))
+                .collect();
+            let inputs = &arguments[..symbolic.lowered.inputs.len()];
+            let carrier = symbolic.lowered.sizes_of(inputs).expect("the inputs give the sizes");
+            assert!(carrier.is_empty());
+            let seed = Buffer::splat(surject_ir::Scalar::from_i128(DType::U32, 3), &[]);
+            let init = symbolic.lowered.program.function("init").unwrap();
+            let bound = bind(init, &[seed.clone(), carrier.clone()]).unwrap_or_else(|e| panic!("{e}"));
+            let bound = surject_ir::Program { name: String::new(), functions: vec![bound] };
+            let found = interp::run(&bound, "init", &[seed, carrier]).unwrap();
+            let expected = fixed.first_values(3);
+            assert_eq!(found.len(), expected.len(), "{text}");
+            for (port, found) in symbolic.lowered.state.iter().zip(&found) {
+                assert_eq!(values(found), expected[&port.label], "{} at {sizes:?}\n{text}", port.label);
+            }
+        }
+    }
+    // State of other sizes than those of the call is refused, and says which.
+    let program = Program::of(texts[0]);
+    let main = program.lowered.program.function("main").unwrap();
+    let error =
+        bind(main, &[buffer(DType::F64, &[2, 4], &[0.0; 8]), buffer(DType::F64, &[3, 5], &[0.0; 15])]);
+    let error = error.expect_err("another size").to_string();
+    assert!(error.contains("`w`") && error.contains("f64[3,n]"), "{error}");
+}
+
 fn refused(text: &str) -> String {
     let mut session = Session::new("test.sj", text);
     let result = session.run_text().and_then(|()| {
@@ -207,7 +314,8 @@ fn refusals() {
         "size n;\ninput x: \"3\";\noutput x;",
         "size n, n;\ninput x: \"n\";\noutput x;",
         "size n;\ninput x: \"n\";\ninput k: \"3\";\nlet r = x +* k \"i<+j; j => i\";\noutput r;",
-        "size n;\ninput x: \"n\";\nlet r = { w = 0.5, o = [3] } * x;\noutput r;",
+        "size n, m;\ninput x: \"n\";\nlet r = { w = 0.5, o = [m] } * x;\noutput r;",
+        "size n, m;\ninput x: \"n\"; input y: \"n\";\nlet r = ({ w } * x) + y;\nlet q = { v = [1, 2], i = [n] } * x;\noutput r, q;",
         "size n;\ninput x: \"n:*\";\noutput x;",
         "input x: \"k:time\";\noutput x;",
         "size batch, n;\ninput x: \"batch|n\";\noutput x;",

@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod bench;
+mod cache_folder;
 mod calibrate;
 pub mod cli;
 pub mod cuda;

@@ -1,5 +1,6 @@
 //! From a program to its results: optimise, choose a back end, run.
 
+use crate::cache_folder;
 use crate::cuda::{self, CudaSession};
 use crate::native_kernels::NativeKernels;
 use crate::progress::stage;
@@ -350,7 +351,14 @@ impl Runner {
         };
         let text = String::from_utf8_lossy(&source.bytes);
         let key = format!("{:?} {:?} {function:?} {sizes}\n{cost}\n{text}", source.kind, source.name);
-        let executable = surject_mlir::compile_cached(&key, options, || make().map_err(Start::Made));
+        let mut is_made = false;
+        let executable = surject_mlir::compile_cached(&key, options, || {
+            is_made = true;
+            make().map_err(Start::Made)
+        });
+        if let (true, Some(folder)) = (is_made, cache_folder::folder()) {
+            cache_folder::keep_few(&folder);
+        }
         executable.map(|e| Runner::Cpu(Box::new(e))).map_err(|error| match error {
             Start::Made(failure) => failure,
             Start::Compiled(error) => Failure::unsupported(error),

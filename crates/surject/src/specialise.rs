@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use surject_index::{Extent, ExtentExpr, Space};
 use surject_ir::bind::is_symbolic;
-use surject_ir::{Buffer, ComputedSizes, Function, Program, TensorType, interp};
+use surject_ir::{BindError, Buffer, ComputedSizes, Function, Program, TensorType, interp};
 use surject_lift::{ImportOptions, LiftError};
 use surject_mlir::CompileOptions;
 use surject_stablehlo::diagnostic::codes;
@@ -33,6 +33,16 @@ pub(crate) fn size_scalars_of(arguments: &[Buffer], all: bool) -> Vec<(usize, u1
     arguments.iter().enumerate().filter_map(value).collect()
 }
 
+/// The program of a module with symbolic sizes, where the module has one.
+fn symbolic(source: &Source, module: &Module, function: Option<&str>) -> Option<Program> {
+    if !surject_lift::is_dynamic(module) {
+        return None;
+    }
+    let function = function.or(module.entry().map(|f| f.name.as_str()));
+    let options = ImportOptions { function, ..source.import_options() };
+    surject_lift::import(module, &options).ok()
+}
+
 /// The program of a module with symbolic sizes, where the data of a call gives some of these: what is made for one call
 /// then depends on more than types and scalars.
 pub(crate) fn with_computed_sizes(
@@ -40,13 +50,11 @@ pub(crate) fn with_computed_sizes(
     module: &Module,
     function: Option<&str>,
 ) -> Option<Program> {
-    if !surject_lift::is_dynamic(module) {
-        return None;
-    }
-    let function = function.or(module.entry().map(|f| f.name.as_str()));
-    let options = ImportOptions { function, ..source.import_options() };
-    let program = surject_lift::import(module, &options).ok()?;
-    program.main().is_some_and(|f| f.truncations().next().is_some()).then_some(program)
+    symbolic(source, module, function).filter(has_computed_sizes)
+}
+
+fn has_computed_sizes(program: &Program) -> bool {
+    program.main().is_some_and(|f| f.truncations().next().is_some())
 }
 
 /// The program of a StableHLO module for one call: imported for the types of the arguments; where a size depends on the
@@ -66,9 +74,15 @@ pub(crate) fn module_for(
     if let LiftError::Dynamic { .. } = error
         && let Ok(symbolic) = surject_lift::import(module, &options)
         && let Some(function) = symbolic.main()
-        && let Ok(bound) = surject_ir::bind(function, arguments)
     {
-        return Ok(Program { name: symbolic.name.clone(), functions: vec![bound] });
+        match surject_ir::bind(function, arguments) {
+            Ok(bound) => return Ok(Program { name: symbolic.name.clone(), functions: vec![bound] }),
+            Err(failed @ BindError::Guard(_)) => {
+                return Err(Failure::bad_input(format!("{}: {failed}", source.name)));
+            }
+            // What the module itself does not say better than the refusal.
+            Err(_) => {}
+        }
     }
     // What is left to make static is made so in StableHLO: shape operations, assertions, functions that are called.
     match refined(module, arguments) {
@@ -111,8 +125,16 @@ pub struct Specialised {
 
 /// What programs are made of.
 enum Origin {
-    Module { module: Module, function: Option<String> },
-    Program { program: Program, function: String },
+    Module {
+        module: Module,
+        function: Option<String>,
+        /// The scalar parameters whose values are sizes, where that is known.
+        scalars: Option<BTreeSet<usize>>,
+    },
+    Program {
+        program: Program,
+        function: String,
+    },
 }
 
 /// The types of the arguments, the values of those that give sizes, and the sizes that data gives.
@@ -125,12 +147,15 @@ impl Specialised {
     /// The source is no program.
     pub fn new(source: Source, function: Option<&str>, backend: Backend) -> Result<Specialised, Failure> {
         let origin = match source.stablehlo()? {
-            Some(module) => match with_computed_sizes(&source, &module, function) {
-                Some(program) => {
+            Some(module) => match symbolic(&source, &module, function) {
+                Some(program) if has_computed_sizes(&program) => {
                     let function = program.main().map(|f| f.name.clone()).unwrap_or_default();
                     Origin::Program { program, function }
                 }
-                None => Origin::Module { module, function: function.map(String::from) },
+                program => {
+                    let scalars = program.as_ref().and_then(Program::main).map(size_scalars);
+                    Origin::Module { module, function: function.map(String::from), scalars }
+                }
             },
             None => {
                 let program = source.program(function)?;
@@ -232,7 +257,7 @@ impl Specialised {
 
     fn make(&mut self, arguments: &[Buffer], computed: &ComputedSizes) -> Result<Runner, Failure> {
         let (mut program, name) = match &self.origin {
-            Origin::Module { module, function } => {
+            Origin::Module { module, function, .. } => {
                 let program = module_for(&self.source, module, function.as_deref(), arguments)?;
                 let name = program.main().map(|f| f.name.clone()).unwrap_or_default();
                 (program, name)
@@ -257,7 +282,12 @@ impl Specialised {
     /// The values of the scalar arguments that may give sizes.
     fn scalars(&self, arguments: &[Buffer]) -> Vec<(usize, u128)> {
         match &self.origin {
-            // Not known before the import: a value of a scalar may be a size.
+            Origin::Module { scalars: Some(of_sizes), .. } => {
+                let mut all = size_scalars_of(arguments, true);
+                all.retain(|(i, _)| of_sizes.contains(i));
+                all
+            }
+            // Without a program with symbolic sizes any value of a scalar may be a size.
             Origin::Module { module, .. } if surject_lift::is_dynamic(module) => {
                 size_scalars_of(arguments, false)
             }

@@ -6,9 +6,20 @@ use super::poly::{Checked, Poly, TooLarge};
 use super::prove::{Case, Prover};
 use super::sample::Sample;
 use crate::{Extent, Verdict};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
+
+thread_local! {
+    static QUESTIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many questions about sizes this thread has asked, of any facts, that went beyond the equality of two integers
+/// ([`Facts::comparisons`]). Work on a static program asks none.
+pub fn questions_of_this_thread() -> u64 {
+    QUESTIONS.get()
+}
 
 /// How two sizes are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -178,6 +189,7 @@ impl Facts {
             .into();
         }
         self.comparisons.fetch_add(1, Ordering::Relaxed);
+        QUESTIONS.set(QUESTIONS.get() + 1);
         self.decide(left, relation, right).unwrap_or(Verdict::Unknown)
     }
 

@@ -19,6 +19,8 @@ mod simplex;
 mod text;
 
 pub use contract::{Evidence, Strengthening, strengthenings};
-pub use facts::{Fact, Facts, NoQuotient, NormalForm, Relation, UnsatisfiableFacts};
+pub use facts::{
+    Fact, Facts, NoQuotient, NormalForm, Relation, UnsatisfiableFacts, questions_of_this_thread,
+};
 pub use kind::{Clash, Meeting, Observed, UnsupportedDynamicShape};
 pub use local::UnresolvableExtent;

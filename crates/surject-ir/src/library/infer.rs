@@ -131,7 +131,7 @@ impl LibOp {
             }
             LibOp::ReduceWindow { window } => {
                 let values = fold_operands(args, &regions[0])?;
-                let space = Space::of(&windows(window, &values[0])?);
+                let space = windows(window, &values[0], facts)?;
                 Ok(values.iter().map(|v| TensorType::new(v.dtype, space.clone())).collect())
             }
             LibOp::SelectAndScatter { window } => {
@@ -142,8 +142,16 @@ impl LibOp {
                     ones(&window.base_dilations) && ones(&window.window_dilations),
                     "its dilations must be 1"
                 );
-                let expected = TensorType::new(d, Space::of(&windows(window, operand)?));
-                need!(*source == expected, "the source is {source} where {expected} is needed");
+                let expected = TensorType::new(d, windows(window, operand, facts)?);
+                let fits = source.dtype == d
+                    && source.space.rank() == expected.space.rank()
+                    && source
+                        .space
+                        .extents()
+                        .iter()
+                        .zip(expected.space.extents())
+                        .all(|(a, b)| same_size(a, b, facts));
+                need!(fits, "the source is {source} where {expected} is needed");
                 need!(
                     args[2] == TensorType::scalar(d),
                     "the initial value is {} where {d}[] is needed",
@@ -314,11 +322,49 @@ fn fold_operands<'a>(args: &'a [TensorType], join: &RegionType) -> Result<&'a [T
     Ok(values)
 }
 
-fn windows(window: &Window, operand: &TensorType) -> Result<Vec<u64>, String> {
+/// How many windows there are along each axis.
+fn windows(window: &Window, operand: &TensorType, facts: &Facts) -> Result<Space, String> {
     let sizes = operand.space.extents().iter().map(Extent::as_const).collect::<Option<Vec<_>>>();
-    let Some(sizes) = sizes else { return Err(format!("windows over {operand} need known sizes")) };
-    need!(operand.space.sizes().is_some(), "{operand} is too large");
-    window.counts(&sizes).ok_or_else(|| format!("the window does not fit {operand}"))
+    if let Some(sizes) = sizes {
+        need!(operand.space.sizes().is_some(), "{operand} is too large");
+        let counts = window.counts(&sizes).ok_or_else(|| format!("the window does not fit {operand}"))?;
+        return Ok(Space::of(&counts));
+    }
+    // The axes of constant sizes and the form of the window, with some size on the others.
+    let some = |e: &Extent| match e {
+        Extent::Const(size) => *size,
+        Extent::Expr(_) => 1 << 32,
+    };
+    let extents = operand.space.extents();
+    let counts = window.counts(&extents.iter().map(some).collect::<Vec<_>>());
+    let counts = counts.ok_or_else(|| format!("the window does not fit {operand}"))?;
+    let count = |(axis, (size, count)): (usize, (&Extent, u64))| match size {
+        Extent::Const(_) => Extent::Const(count),
+        Extent::Expr(_) => symbolic_count(window, axis, size, facts),
+    };
+    Ok(Space::new(extents.iter().zip(counts).enumerate().map(count)))
+}
+
+/// The number of windows along an axis of symbolic size: none where the window does not fit.
+fn symbolic_count(window: &Window, axis: usize, size: &Extent, facts: &Facts) -> Extent {
+    let (sum, times) = (Extent::sum, |by: u64, x: Extent| Extent::product(Extent::Const(by), x));
+    let number = |n: u64| Extent::Const(n);
+    let base = window.base_dilations[axis];
+    let dilated = match base {
+        0 | 1 => size.clone(),
+        _ => Extent::max(Extent::difference(times(base, size.clone()), number(base - 1)), number(0)),
+    };
+    let (low, high) = window.padding[axis];
+    let padding = i128::from(low) + i128::from(high);
+    let span =
+        i128::from(window.sizes[axis].saturating_sub(1)) * i128::from(window.window_dilations[axis]) + 1;
+    let stride = window.strides[axis].max(1);
+    // One more than the steps that fit: ⌊(dilated + padding - span + stride) / stride⌋, or none.
+    let shift = padding - span + i128::from(stride);
+    let by = number(u64::try_from(shift.unsigned_abs()).unwrap_or(u64::MAX));
+    let room = if shift < 0 { Extent::difference(dilated, by) } else { sum(dilated, by) };
+    let count = Extent::floor_div(Extent::max(room, number(0)), number(stride));
+    facts.normal(&count).and_then(|n| n.to_extent()).unwrap_or(count)
 }
 
 /// Checks that axes lie inside a rank and do not repeat.

@@ -303,6 +303,10 @@ impl State {
     /// The field over some axes of its space, in this order; the axes that are left out must not matter to it.
     pub(super) fn over(&mut self, f: FieldId, order: &[usize]) -> Result<FieldId> {
         let space = self.space(f);
+        if let FieldKind::Const(value) = self.field(f).kind {
+            // It has no first positions to be taken, also where there may be none.
+            return Ok(self.constant(&space.select(order), value));
+        }
         let components = section(&space, order);
         let section = self.total(space.select(order), space, components);
         let section = self.ok(section)?;

@@ -7,6 +7,7 @@
 
 use super::state::{Result, State};
 use super::writer::{Writer, element};
+use crate::BY_TYPE;
 use surject_index::{
     Affine, Extent, ExtentExpr, Fact, Facts, IndexMap, MapError, Relation, ScalarSemantics, Space, Verdict,
 };
@@ -39,6 +40,24 @@ impl State {
         a == b || self.function.size_facts().is_some_and(|f| f.same(a, b).is_yes())
     }
 
+    /// The number that bounds a size which is none: of a size that data gives by what is known of the sizes before, of a size of
+    /// a parameter where its type said so. Other facts are assertions alone: JAX has no bounds in types.
+    fn bound(&self, extent: &Extent) -> Option<u64> {
+        if extent.as_const().is_some() {
+            return None;
+        }
+        let known = self.bounds.of(extent);
+        if known.is_exact() {
+            let stated = self.function.guards.iter().filter(|guard| {
+                let by_type = guard.origin.as_ref().is_some_and(|o| o.starts_with(BY_TYPE));
+                by_type && guard.fact.left == *extent && guard.fact.relation == Relation::Le
+            });
+            return stated.filter_map(|guard| guard.fact.right.as_const()).min();
+        }
+        let bound = known.bound()?;
+        bound.as_const().or_else(|| u64::try_from(self.function.size_facts()?.bounds(bound).1?).ok())
+    }
+
     fn holds(&self, left: &Extent, relation: Relation, right: &Extent) -> bool {
         match self.function.size_facts() {
             Some(facts) => facts.compare(left, relation, right).is_yes(),
@@ -54,7 +73,7 @@ impl Writer<'_, '_> {
         space.sizes().is_some() && operands.iter().all(constant)
     }
 
-    /// The type of a tensor. A size that data gives has its bound, where that is a number.
+    /// The type of a tensor. A size that has a bound which is a number says so.
     pub(super) fn sized(&self, dtype: DType, space: &Space) -> Type {
         let dim = |extent: &Extent| match extent.as_const() {
             Some(value) => Dim::Static(value as i64),
@@ -62,16 +81,7 @@ impl Writer<'_, '_> {
         };
         let mut ty =
             surject_stablehlo::TensorType::of(space.extents().iter().map(dim).collect(), element(dtype));
-        let bound = |extent: &Extent| match extent.as_const() {
-            Some(_) => None,
-            None => self
-                .st
-                .bounds
-                .of(extent)
-                .bound()
-                .filter(|_| !self.st.bounds.of(extent).is_exact())?
-                .as_const(),
-        };
+        let bound = |extent: &Extent| self.st.bound(extent);
         let bounds: Vec<Option<u64>> = space.extents().iter().map(bound).collect();
         if bounds.iter().any(Option::is_some) {
             let text = |b: &Option<u64>| b.map_or("?".to_string(), |b| b.to_string());

@@ -352,12 +352,36 @@ impl<'m> Cx<'_, 'm> {
         self.typed(built)
     }
 
+    /// A field over the space of another one, where sizes that are one by the facts are written in two ways: later passes
+    /// compare spaces by what is written.
+    fn over_space_of(&mut self, x: FieldId, like: FieldId) -> Result<FieldId> {
+        if !self.lift.sizes.dynamic {
+            return Ok(x);
+        }
+        let (own, wanted) = (self.space(x), self.space(like));
+        if own == wanted || own.rank() != wanted.rank() {
+            return Ok(x);
+        }
+        if let Some(scalar) = self.const_of(x) {
+            return Ok(self.constant(&wanted, scalar));
+        }
+        let axes = (0..own.rank()).map(|axis| Affine::axis(own.rank(), axis)).collect();
+        match IndexMap::total_given(wanted, own, axes, &self.lift.sizes.facts) {
+            Ok(map) => self.read(map, x),
+            // The operation says what does not fit.
+            Err(_) => Ok(x),
+        }
+    }
+
     pub(crate) fn binary(&mut self, op: BinaryOp, x: FieldId, y: FieldId) -> Result<FieldId> {
+        let y = self.over_space_of(y, x)?;
         let built = self.lift.function.fields.binary(op, x, y);
         self.typed(built)
     }
 
     pub(crate) fn select(&mut self, cond: FieldId, on_true: FieldId, on_false: FieldId) -> Result<FieldId> {
+        let cond = self.over_space_of(cond, on_true)?;
+        let on_false = self.over_space_of(on_false, on_true)?;
         let built = self.lift.function.fields.select(cond, on_true, on_false);
         self.typed(built)
     }

@@ -189,6 +189,19 @@ pub(crate) fn selected<'m>(module: &'m Module, options: &ImportOptions<'_>) -> R
 
 /// Lifts one operation.
 pub(crate) fn dispatch<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
+    loop {
+        let merged = lift.sizes.merged;
+        let known = (lift.function.vars.len(), lift.function.guards.len());
+        let lifted = lift_one(lift, op);
+        if lift.sizes.merged == merged {
+            return lifted;
+        }
+        // Two sizes became one on the way, before anything was computed: what was made since may still have both.
+        lift.forget_computations(op, known)?;
+    }
+}
+
+fn lift_one<'m>(lift: &mut Lifter<'m>, op: &'m Op) -> Result<()> {
     let cx = &mut Cx { lift, op };
     if cx.lift.sizes.dynamic {
         // What was known when the function was inlined elsewhere does not hold here.

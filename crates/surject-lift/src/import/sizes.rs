@@ -8,6 +8,7 @@
 
 use super::state::{Lifter, Result, Value};
 use super::types;
+use crate::BY_TYPE;
 use crate::error::{LiftError, Place};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,6 +22,12 @@ use surject_stablehlo::{Attribute, Dim, Op};
 
 /// Vectors of more integers are data.
 pub(crate) const MAX_ELEMENTS: u64 = 64;
+
+/// Sizes that are written with so many characters are looked up among those that were met.
+const LONG: usize = 24;
+
+/// So many sizes are remembered.
+const MOST_SEEN: usize = 64;
 
 /// What an import knows of sizes.
 #[derive(Default)]
@@ -41,6 +48,10 @@ pub(crate) struct Sizes {
     pub(crate) data: HashMap<Arc<str>, (Var, usize)>,
     /// What is known of sizes that data gives.
     pub(crate) truncated: Vec<Fact>,
+    /// Sizes that were met, in the order in which they were.
+    seen: Vec<Extent>,
+    /// How many declared sizes have turned out to be others.
+    pub(crate) merged: usize,
 }
 
 /// The elements of a small integer tensor.
@@ -213,7 +224,11 @@ impl<'m> Lifter<'m> {
                     }
                 });
             }
+            let known = self.function.guards.len();
             let space = self.claim(op, &format!("argument {k}"), declared, extents)?;
+            for guard in self.function.guards.iter_mut().skip(known) {
+                guard.origin = Some(format!("{BY_TYPE}`{}`", self.module.name_of(*id)).into());
+            }
             all.push(TensorType::new(dtype, space));
         }
         Ok(all)
@@ -246,11 +261,31 @@ impl<'m> Lifter<'m> {
                         let bound = Extent::Const(bound.unsigned_abs());
                         self.require(op, &field, Fact::new(extent.clone(), Relation::Le, bound))?;
                     }
-                    extent
+                    self.known_form(extent)
                 }
             });
         }
         Ok(Space::new(extents))
+    }
+
+    /// A size as it was written before, where it is proven to be one that was met and that is shorter: shape computations
+    /// say one size in many ways, and spaces are compared by what is written.
+    fn known_form(&mut self, extent: Extent) -> Extent {
+        if extent.as_const().is_some() || self.sizes.seen.contains(&extent) {
+            return extent;
+        }
+        let length = extent.to_string().len();
+        let is_it =
+            |seen: &&Extent| seen.to_string().len() < length && self.sizes.facts.same(seen, &extent).is_yes();
+        if length >= LONG
+            && let Some(seen) = self.sizes.seen.iter().find(is_it)
+        {
+            return seen.clone();
+        }
+        if self.sizes.seen.len() < MOST_SEEN {
+            self.sizes.seen.push(extent.clone());
+        }
+        extent
     }
 
     /// Are two types certainly one?
@@ -354,7 +389,19 @@ impl<'m> Lifter<'m> {
         for ty in self.sizes.types.values_mut() {
             ty.space = Space::new(ty.space.extents().iter().map(replaced));
         }
+        self.sizes.seen = self.sizes.seen.iter().map(replaced).collect();
+        self.sizes.merged += 1;
         true
+    }
+
+    /// Takes back what an operation has computed and required, where nothing was computed before it; there were so many
+    /// variables and guards then.
+    pub(crate) fn forget_computations(&mut self, op: &Op, known: (usize, usize)) -> Result<()> {
+        self.function.fields = surject_ir::Fields::default();
+        self.function.vars.truncate(known.0);
+        self.function.guards.truncate(known.1);
+        self.take_back(0);
+        self.learn(op)
     }
 
     /// Takes what the guards say as facts.

@@ -518,6 +518,7 @@ fn at_function(error: LiftError, function: &hlo::Function) -> LiftError {
     match error {
         LiftError::Unsupported { detail, .. } => LiftError::Unsupported { op, detail, place },
         LiftError::Invalid { detail, .. } => LiftError::Invalid { op, detail, place },
+        LiftError::Sizes { field, fact, message, .. } => LiftError::Sizes { op, field, fact, message, place },
         other => other,
     }
 }

@@ -17,10 +17,6 @@ impl Builder<'_> {
             NodeKind::Number(value) => self.filled(node, value),
             NodeKind::Size(size) => match self.data.extent_of(size).filter(|e| e.as_const().is_none()) {
                 Some(size) => {
-                    let line = Space::new([size.clone()]);
-                    if !self.main {
-                        self.refuse_symbolic(node, &line)?;
-                    }
                     let field = self.size_at(&size, &Space::scalar(), self.dtype).map_err(internal)?;
                     Ok(self.store(node, field, None))
                 }
@@ -55,7 +51,6 @@ impl Builder<'_> {
             NodeKind::Uniform { stream, at } => self.uniform(node, stream, at),
             NodeKind::Parameter { .. } | NodeKind::Assigned if self.main => {
                 let port = self.port(node, self.dtype)?;
-                self.refuse_symbolic(node, &port.ty.space)?;
                 let var = self.function.var(&name_of(&port.label, "state"), port.ty.clone());
                 self.current.insert(node, var);
                 self.state.push((port, var));

@@ -1,7 +1,8 @@
 //! From a graph to a program: every operation becomes assignments over its product space.
 //!
 //! The program has two functions. `main` takes the inputs, the static indices and the state, and gives the declared
-//! outputs and the new values of the state that it assigns. `init` takes a seed and gives the first values of the state.
+//! outputs and the new values of the state that it assigns. `init` takes a seed and gives the first values of the state; where
+//! sizes are declared, it takes them as well.
 //! State is: the parameters, and tensors that assignments write and that are read before they are written.
 //!
 //! Assignments are not in SSA form and programs are: every assignment makes a new version of its target. A target that
@@ -18,10 +19,10 @@ use crate::graph::{Action, Data, Graph, NodeId, NodeKind, StepId};
 use crate::operator::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use surject_index::{Extent, Fact, IndexMap, Space};
+use surject_index::{Extent, ExtentEnv, ExtentExpr, Fact, Facts, IndexMap, Space};
 use surject_ir::{
-    DType, FieldId, Function, Program, Scalar, SizeGuard, Statement, StatementKind, TensorType, TypeError,
-    Var,
+    Buffer, Call, DType, FieldId, Function, Program, Scalar, SizeGuard, Statement, StatementKind, TensorType,
+    TypeError, Var,
 };
 use surject_projection::Index;
 use surject_shape::Place;
@@ -69,6 +70,20 @@ pub struct Lowered {
     pub outputs: Vec<Port>,
     /// The results that follow: new values of the state, by their places in `state`.
     pub updates: Vec<usize>,
+    /// The declared sizes that `init` takes, but for those that the facts define by others: the axes, before a last one of size 0, of its second parameter, which has no
+    /// elements. Empty where `init` takes the seed alone.
+    pub sizes: Vec<String>,
+}
+
+impl Lowered {
+    /// The second argument of `init`, for the sizes that the arguments of `main` give; `None` where `init` takes the seed
+    /// alone, or where the arguments do not give a size.
+    pub fn sizes_of(&self, arguments: &[Buffer]) -> Option<Buffer> {
+        let call = Call { function: self.program.function("main")?, arguments };
+        let sizes = self.sizes.iter().map(|name| usize::try_from(call.symbol(name)?).ok());
+        let shape = sizes.chain([Some(0)]).collect::<Option<Vec<usize>>>()?;
+        (!self.sizes.is_empty()).then(|| Buffer::zeros(DType::I1, &shape))
+    }
 }
 
 /// Makes the program of a graph. Closes its shapes first.
@@ -100,7 +115,8 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
             _ => {}
         }
     }
-    main.assume()?;
+    let given = main.inputs.iter().chain(&main.indices).map(|port| main.arguments[&port.node]).collect();
+    main.assume(given)?;
     for action in actions {
         match action {
             Action::Assign(step) => main.assign(step)?,
@@ -130,7 +146,7 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
     function.params = parameters.chain(state.iter().map(|(_, var)| *var)).collect();
     function.body.results = results;
     let state: Vec<Port> = state.into_iter().map(|(port, _)| port).collect();
-    let init = first_values(&mut data, &state, options)?;
+    let (init, sizes) = first_values(&mut data, &state, options)?;
     Ok(Lowered {
         program: Program { name: options.name.clone(), functions: vec![function, init] },
         inputs,
@@ -138,14 +154,29 @@ pub fn lower(graph: &Graph, options: &LowerOptions) -> Result<Lowered, TensorErr
         state,
         outputs: ports,
         updates,
+        sizes,
     })
 }
 
-/// The function that makes the first values of the state.
-fn first_values(data: &mut Data, state: &[Port], options: &LowerOptions) -> Result<Function, TensorError> {
+/// The function that makes the first values of the state, and the declared sizes that it takes.
+fn first_values(
+    data: &mut Data,
+    state: &[Port],
+    options: &LowerOptions,
+) -> Result<(Function, Vec<String>), TensorError> {
     let mut init = Builder::new(data, "init", options);
     let seed = init.function.var("seed", TensorType::scalar(DType::U32));
     init.seed = Seed::Argument(seed);
+    let mut params = vec![seed];
+    let declared = &init.data.declared;
+    let given = declared.sizes().iter().filter(|(name, _)| declared.defined(name).is_none());
+    let sizes: Vec<String> = given.map(|(name, _)| name.clone()).filter(|_| !state.is_empty()).collect();
+    if !sizes.is_empty() {
+        // Only its shape matters: the last axis leaves it without elements.
+        let axes = sizes.iter().map(|name| Extent::symbol(name)).chain([Extent::Const(0)]);
+        params.push(init.function.var("sizes", TensorType::new(DType::I1, Space::new(axes))));
+        init.assume(params.clone())?;
+    }
     let mut results = Vec::new();
     for port in state {
         let first = match init.data.nodes[port.node.0 as usize].kind {
@@ -162,9 +193,9 @@ fn first_values(data: &mut Data, state: &[Port], options: &LowerOptions) -> Resu
         };
         results.push(first);
     }
-    init.function.params = vec![seed];
+    init.function.params = params;
     init.function.body.results = results;
-    Ok(init.function)
+    Ok((init.function, sizes))
 }
 
 /// The tensors whose gradients a backward pass computes.
@@ -256,24 +287,7 @@ impl<'a> Builder<'a> {
     fn space(&self, node: NodeId) -> Result<Space, TensorError> {
         let shape = self.data.ground(node)?;
         let declared = &self.data.declared;
-        let space = Space::new(shape.in_memory_order().iter().map(|d| declared.tidy(d.extent())));
-        if !self.main {
-            self.refuse_symbolic(node, &space)?;
-        }
-        Ok(space)
-    }
-
-    /// State is there before any call gives sizes, and stays when others do.
-    fn refuse_symbolic(&self, node: NodeId, space: &Space) -> Result<(), TensorError> {
-        let Some(size) = space.extents().iter().find(|e| e.as_const().is_none()) else { return Ok(()) };
-        let known = &self.data.nodes[node.0 as usize];
-        let message = format!(
-            "`{}` is made before a call gives the size `{size}` a value: state and its first values have sizes that are \
-             numbers",
-            known.label
-        );
-        let help = "make it an input, or let its axes have sizes that are numbers";
-        Err(TensorError::new(TensorErrorKind::Size, message).with_help(help).at(known.place.clone()))
+        Ok(Space::new(shape.in_memory_order().iter().map(|d| declared.tidy(d.extent()))))
     }
 
     fn port(&self, node: NodeId, dtype: DType) -> Result<Port, TensorError> {
@@ -288,16 +302,16 @@ impl<'a> Builder<'a> {
         self.current.insert(port.node, var);
     }
 
-    /// Takes the declared sizes and the facts about them, once the inputs have parameters.
-    fn assume(&mut self) -> Result<(), TensorError> {
+    /// Takes the declared sizes and the facts about them from the parameters that give sizes values.
+    fn assume(&mut self, params: Vec<Var>) -> Result<(), TensorError> {
         let declared = self.data.declared.clone();
         if declared.sizes().is_empty() {
             return Ok(());
         }
-        let ports = self.inputs.iter().chain(&self.indices);
-        self.function.params = ports.map(|port| self.arguments[&port.node]).collect();
+        self.function.params = params;
         for (name, place) in declared.sizes() {
-            if self.function.declaration(name).is_none() {
+            // The facts may say which number or which other size it is.
+            if self.function.declaration(name).is_none() && declared.defined(name).is_none() {
                 let message =
                     format!("no call gives the size `{name}` a value: no input has an axis of this size");
                 return Err(TensorError::new(TensorErrorKind::Size, message)
@@ -305,11 +319,16 @@ impl<'a> Builder<'a> {
                     .at(place.clone()));
             }
         }
+        let by = |atom: &Arc<ExtentExpr>| match &**atom {
+            ExtentExpr::Symbol(name) => declared.defined(name),
+            _ => None,
+        };
         let guard = |(fact, place): &(Fact, Option<Place>)| SizeGuard {
-            fact: fact.clone(),
+            fact: Fact::new(fact.left.replaced(&by), fact.relation, fact.right.replaced(&by)),
             origin: place.as_ref().map(|place| format!("`where {fact}` at {place}").into()),
         };
-        self.function.guards = declared.facts().iter().map(guard).collect();
+        let guards = declared.facts().iter().map(guard);
+        self.function.guards = guards.filter(|g| !Facts::default().holds(&g.fact).is_yes()).collect();
         self.function.assume().map_err(|e| TensorError::new(TensorErrorKind::Size, e.to_string()))
     }
 

@@ -71,10 +71,11 @@ impl TensorArguments {
         }
         if files.len() == most && most > least {
             for (port, path) in lowered.state.iter().zip(&mut rest) {
-                buffers.push(load(path, &port.ty, &port.label)?);
+                buffers.push(load_sized(path, port)?);
             }
         } else {
-            buffers.extend(self.first_state(tensor, program, backend)?);
+            let state = self.first_state(tensor, program, backend, &buffers)?;
+            buffers.extend(state);
         }
         Ok(buffers)
     }
@@ -129,12 +130,13 @@ impl TensorArguments {
         buffers.collect()
     }
 
-    /// The state before the program runs: from files, else as `init` makes it.
+    /// The state before the program runs: from files, else as `init` makes it, with the sizes that the other arguments give.
     fn first_state(
         &self,
         tensor: &TensorProgram,
         program: &Program,
         backend: Backend,
+        given: &[Buffer],
     ) -> Result<Vec<Buffer>, Failure> {
         let ports = &tensor.lowered.state;
         let files: Vec<Option<PathBuf>> = ports
@@ -143,15 +145,23 @@ impl TensorArguments {
             .collect();
         if files.iter().all(Option::is_some) {
             let loaded = ports.iter().zip(files.iter().flatten());
-            return loaded.map(|(port, path)| load(path, &port.ty, &port.label)).collect();
+            return loaded.map(|(port, path)| load_sized(path, port)).collect();
         }
         let seed = Buffer::splat(Scalar::from_i128(DType::U32, i128::from(self.seed)), &[]);
+        let mut arguments = vec![seed];
+        let mut program = program.clone();
+        if let Some(sizes) = tensor.lowered.sizes_of(given) {
+            arguments.push(sizes);
+            for init in program.functions.iter_mut().filter(|f| f.name == "init") {
+                *init = surject_ir::bind(init, &arguments).map_err(Failure::bad_input)?;
+            }
+        }
         // The first state comes to a device from the host, wherever it was made.
         let backend = if backend == Backend::Cuda { Backend::Cpu } else { backend };
-        let mut runner = Runner::new(program.clone(), "init", backend, &mut StageTimes::default())?;
-        let made = runner.run(&[seed])?;
+        let mut runner = Runner::new(program, "init", backend, &mut StageTimes::default())?;
+        let made = runner.run(&arguments)?;
         let state = ports.iter().zip(made).zip(files).map(|((port, buffer), file)| match file {
-            Some(path) => load(&path, &port.ty, &port.label),
+            Some(path) => load_sized(&path, port),
             None => Ok(buffer),
         });
         state.collect()
@@ -170,7 +180,7 @@ fn load_sized(path: &Path, port: &Port) -> Result<Buffer, Failure> {
     let shape: Vec<u64> = buffer.shape().iter().map(|n| *n as u64).collect();
     let found = surject_ir::TensorType::new(buffer.dtype(), surject_index::Space::of(&shape));
     Err(Failure::bad_input(format!(
-        "{}: the input `{}` is {}, and the file holds {found}",
+        "{}: `{}` is {}, and the file holds {found}",
         path.display(),
         port.label,
         port.ty

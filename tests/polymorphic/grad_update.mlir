@@ -1,0 +1,68 @@
+module @jit__lambda attributes {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<?x?xf32>, %arg1: tensor<2x?xf32>, %arg2: tensor<i32>) -> (tensor<?x?xf32> {jax.result_info = "result[0]"}, tensor<2x?xf32> {jax.result_info = "result[1]"}) {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %c_0 = stablehlo.constant dense<-2> : tensor<i32>
+    %c_1 = stablehlo.constant dense<1> : tensor<i32>
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+    %1 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+    %2 = stablehlo.get_dimension_size %arg1, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+    %3 = stablehlo.compare GE, %0, %c_1, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%3, %0) {api_version = 2 : i32, error_message = "Input shapes do not match the polymorphic shapes specification. Expected value >= 1 for dimension variable 'a'. Using the following polymorphic shapes specifications: args[0].shape = (a, b),args[1].shape = (2, b). Obtained dimension variables: 'a' = {0} from specification 'a' for dimension args[0].shape[0] (= {0}), . Please see https://docs.jax.dev/en/latest/export/shape_poly.html#shape-assertion-errors for more details.", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+    %4 = stablehlo.compare GE, %1, %c_1, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%4, %0, %1) {api_version = 2 : i32, error_message = "Input shapes do not match the polymorphic shapes specification. Expected value >= 1 for dimension variable 'b'. Using the following polymorphic shapes specifications: args[0].shape = (a, b),args[1].shape = (2, b). Obtained dimension variables: 'a' = {0} from specification 'a' for dimension args[0].shape[0] (= {0}), 'b' = {1} from specification 'b' for dimension args[0].shape[1] (= {1}), . Please see https://docs.jax.dev/en/latest/export/shape_poly.html#shape-assertion-errors for more details.", has_side_effect = true} : (tensor<i1>, tensor<i32>, tensor<i32>) -> ()
+    %5 = stablehlo.compare EQ, %2, %1, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%5, %2, %1, %0) {api_version = 2 : i32, error_message = "Input shapes do not match the polymorphic shapes specification. Found inconsistency between dimension size args[1].shape[1] (= {0}) and the specification 'b' (= {1}). Using the following polymorphic shapes specifications: args[0].shape = (a, b),args[1].shape = (2, b). Obtained dimension variables: 'a' = {2} from specification 'a' for dimension args[0].shape[0] (= {2}), 'b' = {1} from specification 'b' for dimension args[0].shape[1] (= {1}), . Please see https://docs.jax.dev/en/latest/export/shape_poly.html#shape-assertion-errors for more details.", has_side_effect = true} : (tensor<i1>, tensor<i32>, tensor<i32>, tensor<i32>) -> ()
+    %6 = stablehlo.convert %0 : tensor<i32>
+    %7 = stablehlo.add %6, %c_0 : tensor<i32>
+    %8 = stablehlo.compare GE, %7, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %9 = stablehlo.convert %0 : tensor<i32>
+    %10 = stablehlo.add %9, %c_0 : tensor<i32>
+    stablehlo.custom_call @shape_assertion(%8, %10, %0, %1) {api_version = 2 : i32, error_message = "Input shapes do not match the symbolic shape constraint a >= 2. Expected 'a - 2' to be greater or equal to 0, but found {0}.  Using the following polymorphic shapes specifications: args[0].shape = (a, b),args[1].shape = (2, b). Obtained dimension variables: 'a' = {1} from specification 'a' for dimension args[0].shape[0] (= {1}), 'b' = {2} from specification 'b' for dimension args[0].shape[1] (= {2}), . Please see https://docs.jax.dev/en/latest/export/shape_poly.html#shape-assertion-errors for more details.", has_side_effect = true} : (tensor<i1>, tensor<i32>, tensor<i32>, tensor<i32>) -> ()
+    %11:2 = call @_wrapped_jax_export_main(%0, %1, %arg0, %arg1, %arg2) : (tensor<i32>, tensor<i32>, tensor<?x?xf32>, tensor<2x?xf32>, tensor<i32>) -> (tensor<?x?xf32>, tensor<2x?xf32>)
+    return %11#0, %11#1 : tensor<?x?xf32>, tensor<2x?xf32>
+  }
+  func.func private @_wrapped_jax_export_main(%arg0: tensor<i32> {jax.global_constant = "a"}, %arg1: tensor<i32> {jax.global_constant = "b"}, %arg2: tensor<?x?xf32>, %arg3: tensor<2x?xf32>, %arg4: tensor<i32>) -> (tensor<?x?xf32> {jax.result_info = "result[0]"}, tensor<2x?xf32> {jax.result_info = "result[1]"}) {
+    %c = stablehlo.constant dense<1> : tensor<1xi32>
+    %c_0 = stablehlo.constant dense<0> : tensor<1xi32>
+    %c_1 = stablehlo.constant dense<2> : tensor<1xi32>
+    %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %cst_3 = stablehlo.constant dense<3.000000e+00> : tensor<f32>
+    %c_4 = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.convert %arg0 : tensor<i32>
+    %1 = stablehlo.compare LT, %arg4, %c_4, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %2 = stablehlo.add %arg4, %0 : tensor<i32>
+    %3 = stablehlo.select %1, %2, %arg4 : tensor<i1>, tensor<i32>
+    %4 = stablehlo.dynamic_update_slice %arg2, %arg3, %3, %c_4 : (tensor<?x?xf32>, tensor<2x?xf32>, tensor<i32>, tensor<i32>) -> tensor<?x?xf32>
+    %5 = stablehlo.multiply %4, %4 : tensor<?x?xf32>
+    %6 = stablehlo.reshape %arg0 : (tensor<i32>) -> tensor<1xi32>
+    %7 = stablehlo.reshape %arg1 : (tensor<i32>) -> tensor<1xi32>
+    %8 = stablehlo.concatenate %6, %7, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %9 = stablehlo.dynamic_broadcast_in_dim %cst_3, %8, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>
+    %10 = stablehlo.multiply %9, %5 : tensor<?x?xf32>
+    %11 = stablehlo.reshape %arg0 : (tensor<i32>) -> tensor<1xi32>
+    %12 = stablehlo.reshape %arg1 : (tensor<i32>) -> tensor<1xi32>
+    %13 = stablehlo.concatenate %11, %12, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %14 = stablehlo.dynamic_broadcast_in_dim %cst, %13, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>
+    %15 = stablehlo.multiply %14, %10 : tensor<?x?xf32>
+    %16 = stablehlo.reshape %arg1 : (tensor<i32>) -> tensor<1xi32>
+    %17 = stablehlo.concatenate %c_1, %16, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %18 = stablehlo.dynamic_broadcast_in_dim %cst_2, %17, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<2x?xf32>
+    %19 = stablehlo.dynamic_update_slice %15, %18, %3, %c_4 : (tensor<?x?xf32>, tensor<2x?xf32>, tensor<i32>, tensor<i32>) -> tensor<?x?xf32>
+    %20 = stablehlo.reshape %arg1 : (tensor<i32>) -> tensor<1xi32>
+    %21 = stablehlo.concatenate %c_1, %20, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %22 = stablehlo.concatenate %c_0, %c_0, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %23 = stablehlo.reshape %3 : (tensor<i32>) -> tensor<1xi32>
+    %24 = stablehlo.reshape %c_4 : (tensor<i32>) -> tensor<1xi32>
+    %25 = stablehlo.concatenate %23, %24, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %26 = stablehlo.reshape %arg0 : (tensor<i32>) -> tensor<1xi32>
+    %27 = stablehlo.reshape %arg1 : (tensor<i32>) -> tensor<1xi32>
+    %28 = stablehlo.concatenate %26, %27, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %29 = stablehlo.subtract %28, %21 : tensor<2xi32>
+    %30 = stablehlo.clamp %22, %25, %29 : tensor<2xi32>
+    %31 = stablehlo.add %30, %21 : tensor<2xi32>
+    %32 = stablehlo.concatenate %c, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %33 = stablehlo.real_dynamic_slice %15, %30, %31, %32 : (tensor<?x?xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x?xf32>
+    return %19, %33 : tensor<?x?xf32>, tensor<2x?xf32>
+  }
+}
