@@ -17,13 +17,14 @@
 //! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
 //!
 //! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
-//! [`mod@write`] writes them as MLIR, and [`compile`] makes PTX of that; [`program`] makes plans of whole programs, which
-//! `surject-cuda` runs.
+//! [`mod@write`] writes them as MLIR, and [`compile`] makes PTX of that, of which [`mod@sass`] shows the instructions;
+//! [`program`] makes plans of whole programs, which `surject-cuda` runs.
 
 pub mod compile;
 pub mod model;
 pub mod program;
 mod rounds;
+pub mod sass;
 mod strategies;
 pub mod write;
 

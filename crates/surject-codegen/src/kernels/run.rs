@@ -140,6 +140,11 @@ pub fn kernels(
     Ok(Kernels { kernels, temporaries })
 }
 
+/// The kernel of an expression, by the machine's choice.
+pub fn kernel(expression: &Expression, machine: &dyn Machine, name: &str) -> Result<Made, CodegenError> {
+    one(expression, machine, name, None)
+}
+
 fn one(
     expression: &Expression,
     machine: &dyn Machine,

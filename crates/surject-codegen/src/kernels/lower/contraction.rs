@@ -13,7 +13,7 @@ use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use surject_ir::{BinaryOp, DType};
-use surject_kernel::{Affine, Level, LoopKind, Mem, Space, Type, Value};
+use surject_kernel::{Affine, Level, LoopKind, Mem, Place, Space, Type, Value};
 
 /// A value that is brought into shared memory.
 struct Side {
@@ -22,6 +22,8 @@ struct Side {
     /// Its own loop, and the first row or column of the tile.
     own: LoopId,
     first: Affine,
+    /// Loops that run as one with it, their extents, the slowest first; none where it runs alone.
+    group: Vec<(LoopId, i64)>,
     how: Bring,
     /// How many elements apart the rows or columns are, where their terms lie next to each other; else the terms.
     pitch: i64,
@@ -45,13 +47,58 @@ struct Agents {
 }
 
 /// The tiles of a sum, one after the other: those of the loop that is cut, inside of the other loops of the sum.
-struct Turns {
+pub(super) struct Turns {
     /// The other loops, the outermost first, with their iterations.
     around: Vec<(LoopId, i64)>,
     /// Tiles of the loop that is cut.
     tiles: i64,
     /// All tiles.
-    count: i64,
+    pub(super) count: i64,
+    /// Which of them are summed.
+    pub(super) picked: Picked,
+}
+
+/// Which tiles of a sum are summed.
+pub(super) enum Picked {
+    /// All of them.
+    All,
+    /// All of them where an element of shared memory is not zero, else none.
+    Where(Mem, Affine),
+    /// Those of a list.
+    Listed(Listed),
+}
+
+/// A list of tiles in shared memory; the first element of an empty list is a tile too.
+#[derive(Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) numbers: Mem,
+    /// How many there are.
+    pub(super) count: Mem,
+}
+
+/// Where a value is brought to.
+pub(super) struct SideMemory {
+    mem: Mem,
+    pitch: i64,
+    stage: i64,
+}
+
+/// Both values, and where their tiles begin.
+fn sides(
+    c: &Contraction,
+    memory: &[SideMemory; 2],
+    (row, column): (Affine, Affine),
+    extent: &dyn Fn(LoopId) -> i64,
+) -> (Side, Side) {
+    let side = |number: usize, node: NodeId, own: LoopId, first: Affine| {
+        let SideMemory { mem, pitch, stage } = memory[number];
+        let group = match (number, c.rows.len() > 1) {
+            (0, true) => c.rows.iter().map(|&l| (l, extent(l))).collect(),
+            _ => Vec::new(),
+        };
+        Side { node, mem, own, first, group, how: c.bring[number], pitch, stage }
+    };
+    (side(0, c.parts.left, c.loops[0], row), side(1, c.parts.right, c.loops[1], column))
 }
 
 fn overflow() -> CodegenError {
@@ -62,13 +109,13 @@ impl Lowering<'_> {
     /// The kernel of a sum of products.
     pub(super) fn contraction(&mut self, c: &Contraction) -> Lowered<()> {
         let expression = self.expression;
-        let [m, n, _] = c.loops;
-        let [rows, columns, terms] = c.tiles.tile;
+        let n = c.loops[1];
+        let [rows, columns, _] = c.tiles.tile;
         let extent = |l: LoopId| expression.dag.extent(l);
         let tiles = |l: LoopId, by: i64| (extent(l) + by - 1) / by;
         // Blocks: further loops over points, tiles of rows, tiles of columns.
-        let mut others: Vec<LoopId> =
-            expression.loops.iter().copied().filter(|l| ![m, n].contains(l)).collect();
+        let is_tiled = |l: &LoopId| *l == n || c.rows.contains(l);
+        let mut others: Vec<LoopId> = expression.loops.iter().copied().filter(|l| !is_tiled(l)).collect();
         others.sort_by_key(|&l| std::cmp::Reverse(extent(l)));
         let blocks =
             |b: &mut Self, count: i64| b.b.open_for(0, count, 1, LoopKind::Parallel(Level::Block), &[]).0;
@@ -76,7 +123,9 @@ impl Lowering<'_> {
             let number = blocks(self, extent(l));
             self.set(l, number.into());
         }
-        let (row_tile, column_tile) = (blocks(self, tiles(m, rows)), blocks(self, tiles(n, columns)));
+        let all_rows = c.rows.iter().try_fold(1i64, |all, &l| all.checked_mul(extent(l)));
+        let row_tiles = (all_rows.ok_or_else(overflow)? + rows - 1) / rows;
+        let (row_tile, column_tile) = (blocks(self, row_tiles), blocks(self, tiles(n, columns)));
         let turns = self.turns(c)?;
         let asynchronous = matches!(c.tiles.share, Share::Warp(_)) && self.copies(c);
         let stages = match c.tiles.share {
@@ -85,21 +134,10 @@ impl Lowering<'_> {
             Share::Warp(_) => 1,
         };
         let stages = stages.min(turns.count);
-        let dtype = |n: NodeId| expression.dag[n].dtype;
-        let side = |b: &mut Self, number: usize, node: NodeId, (own, tile, size): (LoopId, Value, i64)| {
-            let how = c.bring[number];
-            let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
-            // Rows begin in other banks, at multiples of what is accessed at once.
-            let pad = WIDEST / dtype(node).size().max(1) as i64;
-            let pitch = next + pad.max(1);
-            let stage = long * pitch;
-            let name = ["left", "right"][number];
-            let mem = b.b.alloc(name, dtype(node), stages * stage, Space::Shared);
-            let first = Affine::from(tile).times(size).ok_or_else(overflow)?;
-            Ok::<Side, CodegenError>(Side { node, mem, own, first, how, pitch, stage })
-        };
-        let left = side(self, 0, c.parts.left, (m, row_tile, rows))?;
-        let right = side(self, 1, c.parts.right, (n, column_tile, columns))?;
+        let memory = self.side_memory(c, stages)?;
+        let first = |tile: Value, size: i64| Affine::from(tile).times(size).ok_or_else(overflow);
+        let firsts = (first(row_tile, rows)?, first(column_tile, columns)?);
+        let (left, right) = sides(c, &memory, firsts, &extent);
         match c.tiles.share {
             Share::Thread(share) => self.by_threads(c, share, (&left, &right), &turns)?,
             Share::Warp(rows) => {
@@ -110,7 +148,49 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn turns(&self, c: &Contraction) -> Lowered<Turns> {
+    /// The tile that begins at a row, and is so many tiles along the columns.
+    pub(super) fn tile_of_chain(
+        &mut self,
+        c: &Contraction,
+        memory: &[SideMemory; 2],
+        (row, column): (Affine, Affine),
+        turns: &Turns,
+    ) -> Lowered<()> {
+        let column = column.times(c.tiles.tile[1]).ok_or_else(overflow)?;
+        let (left, right) = sides(c, memory, (row, column), &|l| self.expression.dag.extent(l));
+        match c.tiles.share {
+            Share::Thread(share) => self.by_threads(c, share, (&left, &right), turns),
+            Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), turns, None),
+        }
+    }
+
+    /// Says where the loops over the rows or columns of a side are.
+    fn set_own(&mut self, side: &Side, at: Affine) {
+        if side.group.is_empty() {
+            return self.set(side.own, at);
+        }
+        let sizes: Vec<i64> = side.group.iter().map(|l| l.1).collect();
+        let digits = self.digits(&at, &sizes);
+        side.group.iter().zip(digits).for_each(|(l, digit)| self.set(l.0, digit));
+    }
+
+    /// Memory for both values, in so many stages.
+    pub(super) fn side_memory(&mut self, c: &Contraction, stages: i64) -> Lowered<[SideMemory; 2]> {
+        let [rows, columns, terms] = c.tiles.tile;
+        let mut side = |number: usize, node: NodeId, size: i64| {
+            let (how, dtype) = (c.bring[number], self.expression.dag[node].dtype);
+            let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
+            // Rows begin in other banks, at multiples of what is accessed at once.
+            let pad = WIDEST / dtype.size().max(1) as i64;
+            let pitch = next + pad.max(1);
+            let stage = long * pitch;
+            let name = ["left", "right"][number];
+            SideMemory { mem: self.b.alloc(name, dtype, stages * stage, Space::Shared), pitch, stage }
+        };
+        Ok([side(0, c.parts.left, rows), side(1, c.parts.right, columns)])
+    }
+
+    pub(super) fn turns(&self, c: &Contraction) -> Lowered<Turns> {
         let dag = &self.expression.dag;
         let Node::Reduce { loops, .. } = &dag[c.parts.sum].node else {
             return Err(CodegenError::malformed("a sum that is none"));
@@ -120,11 +200,18 @@ impl Lowering<'_> {
             loops.iter().filter(|&&l| l != k).map(|&l| (l, dag.extent(l))).collect();
         let tiles = (dag.extent(k) + terms - 1) / terms;
         let count = around.iter().try_fold(tiles, |all, l| all.checked_mul(l.1)).ok_or_else(overflow)?;
-        Ok(Turns { around, tiles, count })
+        Ok(Turns { around, tiles, count, picked: Picked::All })
     }
 
     /// Says which loops of the sum a tile has: where the others are, and its first term.
     fn turn(&mut self, c: &Contraction, turns: &Turns, number: &Affine) -> Lowered<Affine> {
+        let number = &match &turns.picked {
+            Picked::Listed(listed) => {
+                let place = Place::new(listed.numbers, number.clone());
+                self.b.load(place, Type::scalar(DType::I64)).into()
+            }
+            _ => number.clone(),
+        };
         let tile = if turns.around.is_empty() {
             number.clone()
         } else {
@@ -158,20 +245,31 @@ impl Lowering<'_> {
         tile.times(c.tiles.tile[2]).ok_or_else(overflow)
     }
 
-    fn integer(&mut self, number: i64) -> Value {
+    pub(super) fn integer(&mut self, number: i64) -> Value {
         self.number(&number.into())
     }
 
     /// A number as a value.
-    fn number(&mut self, number: &Affine) -> Value {
+    pub(super) fn number(&mut self, number: &Affine) -> Value {
         self.b.index(number.clone(), Type::scalar(DType::I64))
     }
 
     /// The number of the turn so many further on, or of the last one.
     fn further(&mut self, turns: &Turns, number: &Affine, by: i64) -> Lowered<Value> {
         let next = number.plus(&by.into(), 1).ok_or_else(overflow)?;
-        let (next, last) = (self.number(&next), self.integer(turns.count - 1));
+        let last = self.end_of_turns(turns)?.plus(&1.into(), -1).ok_or_else(overflow)?;
+        let (next, last) = (self.number(&next), self.number(&last));
         Ok(self.b.binary(BinaryOp::Min, next, last))
+    }
+
+    /// How many tiles are summed, where any are.
+    fn end_of_turns(&mut self, turns: &Turns) -> Lowered<Affine> {
+        Ok(match &turns.picked {
+            Picked::Listed(listed) => {
+                self.b.load(Place::new(listed.count, 0), Type::scalar(DType::I64)).into()
+            }
+            _ => turns.count.into(),
+        })
     }
 
     /// The stage after one, of so many.

@@ -78,7 +78,7 @@ impl Lowering<'_> {
             if lanes > 1 {
                 self.lanes = Some((if side.how.by_terms { k } else { side.own }, lanes as usize));
             }
-            self.set(side.own, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
+            self.set_own(side, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
             self.set(k, first.plus(&slot.term, 1).ok_or_else(overflow)?);
             let value = self.value(side.node)?;
             let mut value = self.b.broadcast(value, lanes as usize);
@@ -126,7 +126,7 @@ impl Lowering<'_> {
         };
         for slot in self.slots(side, agents)? {
             let depth = self.frames.len();
-            self.set(side.own, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
+            self.set_own(side, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
             self.set(k, first.plus(&slot.term, 1).ok_or_else(overflow)?);
             let from = self.place(*buf, address, guards, dag[side.node].deps)?;
             let to = side.element(&slot.own, &slot.term, stage).ok_or_else(overflow)?;
