@@ -264,6 +264,9 @@ impl Planner<'_> {
                 if let Some(chosen) = self.chains.remove(target) {
                     return self.chain(*target, &chosen, steps);
                 }
+                if let Some(tiles) = self.masked(*target, *field) {
+                    return self.store_masked(*target, *field, tiles, steps);
+                }
                 if self.is_once(*target, *field) {
                     return self.store_once(statement, *target, *field);
                 }

@@ -539,7 +539,7 @@ impl Strategy for Contractions {
         let all = groups.iter().flat_map(|rows| shares.iter().map(move |share| (rows, share)));
         let proposals = all.filter_map(|(rows, &(tile, share))| {
             let loops = [rows.clone(), columns.name.clone(), terms.name.clone()];
-            let tiles = Tiles { loops, tile, share };
+            let tiles = Tiles { loops, tile, share, masked: false };
             if contraction::shared_bytes(expression, &tiles) > self.gpu.shared as f64 {
                 return None;
             }

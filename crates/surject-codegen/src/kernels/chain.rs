@@ -9,9 +9,9 @@
 //! products are left out. Where all weights of a tile are zero and what they would be multiplied with is finite, that
 //! product is left out too: it would add zeros. Both are found at run time, of the values of the mask and of the weights.
 
-use super::contraction::{Product, Share, Tiles};
+use super::contraction::{Condition, Product, Share, Tiles, WARP};
 use super::expression::{Expression, Tensor};
-use super::lower::{Launch, lower_chain};
+use super::lower::{Launch, lower_chain, lower_listed};
 use super::schedule::{Directive, Schedule, resolve};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId};
@@ -49,15 +49,6 @@ pub(crate) struct Phase {
     pub(crate) row: LoopId,
     /// The loop along the columns of the first sums: over columns, or over terms in the last expression.
     pub(crate) along: LoopId,
-}
-
-/// When a sum is needed.
-#[derive(Clone, Debug)]
-pub(crate) enum Condition {
-    /// Where a value holds, or where it does not.
-    Value(NodeId, bool),
-    /// Where guards hold.
-    Guards(Vec<Guard>),
 }
 
 /// How a chain is cut.
@@ -124,7 +115,7 @@ impl Chain {
         if last.as_ref().is_some_and(|last| loads(last, scores)) || loads(&first, scores) {
             return Err("the first sums are used elsewhere".into());
         }
-        let condition = first.condition();
+        let condition = first.expression.condition();
         Ok(Chain { first, middle, last, between: [scores, weights], columns, digits, condition })
     }
 
@@ -137,6 +128,11 @@ impl Chain {
     pub fn expressions(&self) -> Vec<&Expression> {
         let last = self.last.as_ref().map(|last| &last.expression);
         [&self.first.expression, &self.middle.expression].into_iter().chain(last).collect()
+    }
+
+    /// The tensors of which the mask is made that throws some of the first sums away; `None`: there is none.
+    pub fn mask(&self) -> Option<Vec<Tensor>> {
+        self.first.expression.mask()
     }
 
     /// Does a mask throw some of the first sums away?
@@ -174,7 +170,8 @@ impl Chain {
                 0 => [name(phase.row), name(phase.along), longest(of_terms)?],
                 _ => [name(phase.row), longest(of_columns)?, name(phase.along)],
             };
-            all.push(Tiles { loops, tile: [tiles.rows, columns, terms], share: tiles.shares[number] });
+            let tile = [tiles.rows, columns, terms];
+            all.push(Tiles { loops, tile, share: tiles.shares[number], masked: false });
         }
         Ok(all)
     }
@@ -201,6 +198,33 @@ impl Chain {
         let chain = lower_chain(name, self, tiles, finite.as_ref()).map_err(|error| error.to_string())?;
         surject_kernel::verify(&chain.kernel).map_err(|error| error.to_string())?;
         Ok(ChainKernels { finite, chain, temporaries })
+    }
+
+    /// The last sums of products by kernels of their own, which leave out tiles that a mask made zero. An error says what
+    /// does not fit.
+    pub fn listed(&self, name: &str, tiles: &Tiles) -> Result<ChainKernels, String> {
+        let last = self.last.as_ref().ok_or("the chain has no last sums")?;
+        if self.condition.is_none() || !self.middle.depends_on_scores(self.between[0]) {
+            return Err("what a mask throws away has no weight of its own".into());
+        }
+        let fill = self.first.expression.thrown_away();
+        fill.ok_or("what stands in the place of sums is no constant")?;
+        let names = |l: LoopId| last.expression.name(l);
+        if tiles.loops[0] != names(last.row) || tiles.loops[2] != names(last.along) {
+            return Err("the tiles are those of other loops".into());
+        }
+        if tiles.tile[2] % WARP != 0 {
+            return Err(format!("{} terms are not looked at by whole warps", tiles.tile[2]));
+        }
+        let fastest = self.digits.first().map_or(1, |d| d.1);
+        if fastest % tiles.tile[0] != 0 {
+            return Err(format!("{} rows do not divide {fastest}", tiles.tile[0]));
+        }
+        let finite = self.finite(last, tiles.tile[2]).map_err(|error| error.to_string())?;
+        let (finite, ty) = finite.ok_or("the terms are not whole tiles")?;
+        let chain = lower_listed(name, self, tiles, &finite).map_err(|error| error.to_string())?;
+        surject_kernel::verify(&chain.kernel).map_err(|error| error.to_string())?;
+        Ok(ChainKernels { finite: Some(finite), chain, temporaries: vec![ty] })
     }
 
     /// For every tile of terms, and every row that its right value depends on: zero where all of that value is finite,
@@ -361,6 +385,27 @@ impl Phase {
         }
     }
 
+    /// Does a value depend on its column by the scores alone?
+    fn depends_on_scores(&self, scores: Var) -> bool {
+        let root = self.expression.outputs[0].root;
+        let mut work = vec![root];
+        while let Some(n) = work.pop() {
+            let data = &self.expression.dag[n];
+            if !data.deps.contains(self.along) {
+                continue;
+            }
+            match &data.node {
+                Node::Load { buf, .. } if self.is(*buf, scores) => {}
+                Node::Load { .. } | Node::Gather { .. } | Node::Index(_) | Node::Guarded { .. } => {
+                    return false;
+                }
+                Node::Reduce { .. } | Node::Param(..) => return false,
+                node => work.extend(node.children()),
+            }
+        }
+        true
+    }
+
     /// A sum of products whose left value is rows of a variable.
     fn of_product(expression: Expression, weights: Var, columns: i64) -> Result<Phase, String> {
         let parts = expression.parts().ok_or("the last expression is no sum of products")?;
@@ -416,32 +461,6 @@ impl Phase {
             (l, here)
         })
         .collect()
-    }
-
-    /// What picks a constant, or anything that needs no sum, in the place of every sum.
-    fn condition(&self) -> Option<Condition> {
-        let expression = &self.expression;
-        let sum = expression.parts()?.sum;
-        let root = expression.outputs[0].root;
-        let reaches = |from: NodeId| expression.dag.reachable(&[from], false).contains(&sum);
-        // From the root down, as long as one operand alone has the sum.
-        let mut at = root;
-        loop {
-            if at == sum {
-                return None;
-            }
-            let with: Vec<NodeId> = expression.dag[at].node.children().filter(|&c| reaches(c)).collect();
-            let mut with_once = with.clone();
-            with_once.dedup();
-            let [next] = with_once[..] else { return None };
-            match &expression.dag[at].node {
-                Node::Select(c, x, y) if *c != next && x != y => {
-                    return Some(Condition::Value(*c, *x == next));
-                }
-                Node::Guarded { guards, .. } => return Some(Condition::Guards(guards.clone())),
-                _ => at = next,
-            }
-        }
     }
 }
 

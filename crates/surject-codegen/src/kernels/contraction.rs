@@ -1,10 +1,10 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
-use super::expression::Expression;
-use crate::expression::address::{LoopId, LoopSet};
+use super::expression::{Expression, Tensor};
+use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
 use std::fmt;
-use surject_ir::{AccOp, BinaryOp, DType};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 
 /// The threads of a warp.
 pub(crate) const WARP: i64 = 32;
@@ -41,6 +41,8 @@ pub struct Tiles {
     pub tile: [i64; 3],
     /// Who sums what of it.
     pub share: Share,
+    /// Are tiles left out where a mask throws all of their sums away?
+    pub masked: bool,
 }
 
 /// The type in which matrix units sum products of factors.
@@ -81,13 +83,17 @@ impl Tiles {
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err("a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M`".into());
         };
+        let (share, masked) = match share {
+            [share @ .., "masked"] => (share, true),
+            share => (share, false),
+        };
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
             ["warp", own] => Share::Warp(number(own)?),
             _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
-        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share })
+        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
     }
 }
 
@@ -96,9 +102,10 @@ impl fmt::Display for Tiles {
         let [m, n, k] = self.tile;
         write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
         match self.share {
-            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}"),
-            Share::Warp(rows) => write!(f, "warp {rows}"),
+            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
+            Share::Warp(rows) => write!(f, "warp {rows}")?,
         }
+        if self.masked { write!(f, " masked") } else { Ok(()) }
     }
 }
 
@@ -112,6 +119,17 @@ pub(crate) struct Contraction {
     pub(crate) tiles: Tiles,
     /// How the left and the right value are brought.
     pub(crate) bring: [Bring; 2],
+    /// When a sum is needed, where tiles are left out.
+    pub(crate) condition: Option<Condition>,
+}
+
+/// When a sum is needed.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// Where a value holds, or where it does not.
+    Value(NodeId, bool),
+    /// Where guards hold.
+    Guards(Vec<Guard>),
 }
 
 /// How threads bring a tile of a value into shared memory.
@@ -264,6 +282,58 @@ impl Expression {
         Ok(Bring { by_terms, lanes, along, along_steps, across_steps: other / across })
     }
 
+    /// What picks something that needs no sum in the place of every sum: a mask.
+    pub(crate) fn condition(&self) -> Option<Condition> {
+        let sum = self.parts()?.sum;
+        // From the root down, as long as one operand alone has the sum.
+        let mut at = self.outputs.first()?.root;
+        while at != sum {
+            let reaches = |c: &NodeId| self.dag.reachable(&[*c], false).contains(&sum);
+            let mut with: Vec<NodeId> = self.dag[at].node.children().filter(reaches).collect();
+            with.dedup();
+            let [next] = with[..] else { return None };
+            match &self.dag[at].node {
+                Node::Select(c, x, y) if *c != next && x != y => {
+                    return Some(Condition::Value(*c, *x == next));
+                }
+                Node::Guarded { guards, .. } => return Some(Condition::Guards(guards.clone())),
+                _ => at = next,
+            }
+        }
+        None
+    }
+
+    /// The constant that a mask puts in the place of sums, if it is one and nothing is computed of it.
+    pub(crate) fn thrown_away(&self) -> Option<Scalar> {
+        let constant = |n: NodeId| match self.dag[n].node {
+            Node::Const(value) => Some(value),
+            _ => None,
+        };
+        match &self.dag[self.outputs.first()?.root].node {
+            Node::Select(_, x, y) => match self.condition()? {
+                Condition::Value(_, true) => constant(*y),
+                Condition::Value(_, false) => constant(*x),
+                Condition::Guards(_) => None,
+            },
+            Node::Guarded { fill, .. } => Some(*fill),
+            _ => None,
+        }
+    }
+
+    /// Does a mask throw sums away, and of which tensors is it made?
+    pub fn mask(&self) -> Option<Vec<Tensor>> {
+        let root = match self.condition()? {
+            Condition::Value(node, _) => node,
+            Condition::Guards(_) => return Some(Vec::new()),
+        };
+        let nodes = self.dag.reachable(&[root], true).into_iter();
+        let tensors = nodes.filter_map(|n| match self.dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => self.memory.get(&buf).map(|m| m.0),
+            _ => None,
+        });
+        Some(tensors.collect())
+    }
+
     /// The expression as a sum of products, if it is one.
     pub fn product(&self) -> Option<Product> {
         let parts = self.parts()?;
@@ -351,5 +421,9 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         let what = "the terms of a column lie next to each other, and its columns do not";
         return Err(format!("{what}: a thread has one column at once, not {columns}"));
     }
-    Ok(Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring })
+    let condition = match tiles.masked {
+        true => Some(expression.condition().ok_or("no mask throws sums away")?),
+        false => None,
+    };
+    Ok(Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition })
 }

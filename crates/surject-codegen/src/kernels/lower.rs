@@ -10,7 +10,7 @@ mod meet;
 mod running;
 mod transpose;
 
-pub(crate) use chain::lower_chain;
+pub(crate) use chain::{lower_chain, lower_listed};
 
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};

@@ -145,6 +145,16 @@ pub fn kernel(expression: &Expression, machine: &dyn Machine, name: &str) -> Res
     one(expression, machine, name, None)
 }
 
+/// The kernel of an expression by a schedule.
+pub fn kernel_by(
+    expression: &Expression,
+    machine: &dyn Machine,
+    name: &str,
+    schedule: Schedule,
+) -> Result<Made, CodegenError> {
+    one(expression, machine, name, Some(schedule))
+}
+
 fn one(
     expression: &Expression,
     machine: &dyn Machine,

@@ -15,6 +15,8 @@ const ACCESSES: f64 = 4.0;
 const PHASES: f64 = 4000.0;
 /// The part of the products that a mask leaves: that of a causal one, whose tiles on the diagonal are whole.
 const MASKED: f64 = 0.6;
+/// So many warps of a multiprocessor take twice as long as if nothing waited.
+const FEW_WARPS: f64 = 3.0;
 /// Registers of a multiprocessor.
 const REGISTERS: f64 = 65_536.0;
 
@@ -53,7 +55,9 @@ pub(crate) fn seconds(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles) -> Result<f6
     let lanes = gpu.rate / gpu.clock / gpu.multiprocessors as f64;
     let operations = chain.expressions()[1].operations() / (rows * columns) as f64;
     let middle = elements * (operations * FUNCTION / lanes + ACCESSES * 4.0 / SHARED);
-    let cycles = most * (summed + middle + PHASES / at_once);
+    // Few warps hide little of what each waits for.
+    let waits = 1.0 + FEW_WARPS / (threads / 32.0 * at_once);
+    let cycles = most * ((summed + middle) * waits + PHASES / at_once);
     let finite = if chain.is_masked() { LAUNCH } else { 0.0 };
     Ok(LAUNCH + finite + cycles / gpu.clock)
 }

@@ -1,10 +1,13 @@
 //! NVIDIA's assembler takes all PTX that these tests make, and what it says of registers and spills.
 
 use crate::harness::{Collected, collect};
-use crate::{chains, kernels, programs};
+use crate::{chains, kernels as texts, programs};
 use std::path::PathBuf;
 use std::process::Command;
+use surject_codegen::kernels::run::kernels;
+use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::Gpu;
+use surject_ir::StatementKind;
 use surject_ir::testing::random_args;
 
 /// Where `ptxas` is: `SURJECT_PTXAS`, or what `cargo xtask setup` installs, or on the path.
@@ -27,12 +30,18 @@ fn ptxas() -> Option<PathBuf> {
 #[test]
 fn instructions_are_shown() {
     let program = programs::program(
-        "a: bf16[64,64], b: bf16[64,64]",
-        "y : bf16[64,64] =:+ over i<64, j<64, k<64 at [i,j]: a[i,k] * b[k,j]",
+        "a: bf16[512,512], b: bf16[512,512]",
+        "y : bf16[512,512] =:+ over i<512, j<512, k<512 at [i,j]: a[i,k] * b[k,j]",
     );
     let gpu = Gpu::named("sm_80").unwrap();
+    let function = program.function("main").unwrap();
+    let StatementKind::Store { field, .. } = function.body.statements[0].kind else {
+        panic!("no assignment")
+    };
     let mut collected = Collected::default();
-    collect(&program, &random_args(program.function("main").unwrap(), 1), &gpu, &mut collected);
+    for made in kernels(function, field, &gpu, "k", &Schedules::default()).unwrap().kernels {
+        collected.add(&made.launch.kernel).unwrap();
+    }
     match surject_gpu::sass::sass(&collected.ptx(gpu.name), gpu.name) {
         Ok(text) => assert!(text.contains("HMMA.16816"), "{text}"),
         Err(error) => {
@@ -108,8 +117,8 @@ fn the_assembler_takes_every_kernel() {
     };
     for gpu in Gpu::ALL {
         let mut collected = Collected::default();
-        for (name, text) in kernels::texts() {
-            collected.add(&kernels::kernel(&text)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (name, text) in texts::texts() {
+            collected.add(&texts::kernel(&text)).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         for (i, (_, program, _)) in programs::programs().iter().enumerate() {
             let args = random_args(program.function("main").unwrap(), i as u64);

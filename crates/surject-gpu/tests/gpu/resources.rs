@@ -4,7 +4,7 @@
 use crate::assembler::{Use, assemble};
 use crate::programs::program;
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::machine::choose;
+use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{expressions, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::model::model;
@@ -79,7 +79,9 @@ fn memory_bound_kernels_are_coalesced() {
                     let found = model(&gpu, &expression, &choice.proposal.schedule);
                     let text = format!("{name} on {} by {}: {found}", gpu.name, choice.strategy);
                     assert!(found.coalescing >= 0.9, "{text}");
-                    assert!(!large || found.memory / found.seconds >= 0.9, "{text}");
+                    // What is reduced in two stages is more than one kernel.
+                    let whole = large && gpu.stages(&expression).is_none();
+                    assert!(!whole || found.memory / found.seconds >= 0.9, "{text}");
                 }
             }
         }
@@ -105,7 +107,7 @@ fn pinned() -> Vec<(&'static str, Program, f64)> {
     all.extend([
         ("matmul_1024", product(1024, 1024, 1024, "f32", ""), 0.12),
         ("matmul_2048", product(2048, 2048, 2048, "f32", ""), 0.12),
-        ("matmul_bf16", product(1024, 1024, 1024, "bf16", ""), 0.12),
+        ("matmul_bf16", product(1024, 1024, 1024, "bf16", ""), 0.06),
         ("matmul_i8", product(1024, 1024, 1024, "i32", "i8"), 0.12),
         ("matmul_f64", product(512, 512, 512, "f64", ""), 0.06),
         (

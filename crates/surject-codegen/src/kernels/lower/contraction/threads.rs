@@ -26,10 +26,8 @@ impl Lowering<'_> {
         let (thread, _) = self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]);
         let agents = Agents { warp, thread, warps };
         let sums = match &turns.picked {
-            Picked::Where(mem, at) => {
-                let needed = self.b.load(Place::new(*mem, at.clone()), Type::scalar(DType::I64));
-                let zero = self.integer(0);
-                let needed = self.b.binary(BinaryOp::Ne, needed, zero);
+            Picked::Where(mem, at, count) => {
+                let needed = self.any_element(*mem, at, *count)?;
                 let none = self.no_sums(c, share);
                 self.b.open_if(needed);
                 let sums = self.sums_of_threads(c, share, (left, right), turns, &agents)?;

@@ -4,7 +4,7 @@
 
 use super::super::super::contraction::sum_of_units;
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
-use surject_ir::{DType, Scalar};
+use surject_ir::Scalar;
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
 
 /// Stages of shared memory for copies in the background.
@@ -30,16 +30,17 @@ impl Lowering<'_> {
         let (element, _) = self.b.open_for(0, rows * columns, 1, LoopKind::Serial, &[]);
         self.b.store(Place::new(acc, element), zero);
         self.b.close_for(&[]);
+        let needed = match &turns.picked {
+            Picked::Where(mem, at, count) => Some(self.any_element(*mem, at, *count)?),
+            _ => None,
+        };
+        if let Some(needed) = needed {
+            self.b.open_if(needed);
+        }
         match stages {
             Some(stages) => self.turns_in_background(c, (rows, acc), sides, turns, (warp, stages))?,
             None => {
-                let end = match &turns.picked {
-                    Picked::Where(mem, at) => {
-                        let needed = self.b.load(Place::new(*mem, at.clone()), Type::scalar(DType::I64));
-                        Affine::from(needed).times(turns.count).ok_or_else(overflow)?
-                    }
-                    _ => self.end_of_turns(turns)?,
-                };
+                let end = self.end_of_turns(turns)?;
                 let (number, _) = self.b.open_for(0, end, 1, LoopKind::Serial, &[]);
                 let thread = self.open_threads();
                 let (depth, agents) = (self.frames.len(), Agents { warp, thread, warps });
@@ -55,6 +56,9 @@ impl Lowering<'_> {
                 self.multiply(c, (rows, acc), sides, (warp, &0.into()))?;
                 self.b.close_for(&[]);
             }
+        }
+        if needed.is_some() {
+            self.b.close_if(&[]);
         }
         self.results_of_warp(c, (rows, acc), sides, warp)?;
         self.b.close_for(&[]);
@@ -98,7 +102,8 @@ impl Lowering<'_> {
         }
         self.b.close_for(&[]);
         let carried = [self.integer(0), self.integer(ahead)];
-        let (number, carried) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &carried);
+        let end = self.end_of_turns(turns)?;
+        let (number, carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
         let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), ahead)?) else {
             return Err(overflow());
         };
