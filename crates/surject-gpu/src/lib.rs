@@ -16,6 +16,9 @@
 //!
 //! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
 //!
+//! In plans of programs a product, rows that are computed of it, and a product of these may be one kernel
+//! ([`program::chains`]): attention whose scores stay in shared memory. What a mask throws away is not summed.
+//!
 //! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
 //! [`mod@write`] writes them as MLIR, and [`compile`] makes PTX of that, of which [`mod@sass`] shows the instructions;
 //! [`program`] makes plans of whole programs, which `surject-cuda` runs.

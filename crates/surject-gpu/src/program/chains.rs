@@ -14,7 +14,7 @@ use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{kernel, kernel_by};
 use surject_codegen::kernels::schedule::{Directive, Schedule, Schedules};
 use surject_cuda::Step;
-use surject_ir::{Block, FieldId, Function, StatementKind, TensorType, Var, uses};
+use surject_ir::{AccOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, Var, uses};
 
 /// A chain that is chosen.
 #[derive(Clone, Debug)]
@@ -282,6 +282,18 @@ impl Planner<'_> {
 
     /// The tiles of sums of products of which a mask of literals throws some away.
     pub(super) fn masked(&self, target: Var, field: FieldId) -> Option<Tiles> {
+        // Most assignments are seen to have no sum below a choice.
+        let (mut sums, mut chooses) = (false, false);
+        for inner in self.function.fields.reachable(&[field]) {
+            match self.function.fields[inner].kind {
+                FieldKind::Acc { op: AccOp::Add, .. } => sums = true,
+                FieldKind::Select { .. } => chooses = true,
+                _ => {}
+            }
+        }
+        if !(sums && chooses) {
+            return None;
+        }
         let expression = only(self.function, field)?;
         let of_literals = is_of_literals(self.function, &expression.mask()?);
         if !of_literals || self.given.get(&format!("{}_0", self.function.name_of(target))).is_some() {

@@ -454,3 +454,37 @@ fn products_leave_out_what_masks_throw_away() {
         same(&found, &expected[0], &format!("attention {number} as PTX"));
     }
 }
+
+/// Schedules say which products a mask throws away, and which loops run as one.
+#[test]
+fn schedules_have_masks_and_rows_of_several_loops() {
+    for text in [
+        "contract i0 i1 k0 tile 64 128 32 thread 8 4 masked\n",
+        "contract i0,i1,i2 i3 k2 tile 128 64 16 thread 16 2\n",
+        "contract i1,i2 i3 k0 tile 64 64 32 warp 16\n",
+    ] {
+        let schedule: Schedule = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(schedule.to_string(), text);
+    }
+    let program = Attention {
+        dtype: "f32",
+        queries: 64,
+        keys: 64,
+        head: 32,
+        heads: 2,
+        mask: None,
+        heads_inside: false,
+    }
+    .program();
+    let scores = find(program.function("main").unwrap(), "s").0;
+    let loops = scores.product().unwrap();
+    let fits = |rows: &str, masked: &str| {
+        let (column, term) = (&loops.columns[0], &loops.terms[0]);
+        let text = format!("contract {rows} {column} {term} tile 32 64 16 thread 8 1{masked}");
+        text.parse::<Schedule>().unwrap().check(&scores).map_err(|error| error.message)
+    };
+    let row = &loops.rows[0];
+    assert_eq!(fits(row, ""), Ok(()));
+    assert_eq!(fits(row, " masked"), Err("no mask throws sums away".into()));
+    assert!(fits(&format!("{row},{row}"), "").unwrap_err().contains("twice"));
+}
