@@ -310,10 +310,11 @@ impl Expression {
             _ => None,
         };
         match &self.dag[self.outputs.first()?.root].node {
-            Node::Select(_, x, y) => match self.condition()? {
-                Condition::Value(_, true) => constant(*y),
-                Condition::Value(_, false) => constant(*x),
-                Condition::Guards(_) => None,
+            // The choice itself: of what one further inside picks, something may be computed.
+            Node::Select(c, x, y) => match self.condition()? {
+                Condition::Value(own, true) if own == *c => constant(*y),
+                Condition::Value(own, false) if own == *c => constant(*x),
+                Condition::Value(..) | Condition::Guards(_) => None,
             },
             Node::Guarded { fill, .. } => Some(*fill),
             _ => None,

@@ -9,9 +9,10 @@ use surject_codegen::kernels::lower::Launch;
 use surject_codegen::kernels::run::{Executor, kernel, kernel_by};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_cuda::{Session, Simulated};
 use surject_gpu::Gpu;
 use surject_gpu::program::chains::{Chained, chains, readers, times};
-use surject_gpu::program::planned;
+use surject_gpu::program::{compile, planned};
 use surject_ir::{Buffer, DType, Function, Program, StatementKind, Var, interp, parse};
 use surject_kernel::interpret::{self, Options, Tensor};
 
@@ -30,6 +31,11 @@ pub struct Attention {
 
 impl Attention {
     fn program(&self) -> Program {
+        let text = self.text();
+        parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn text(&self) -> String {
         let Attention { dtype, queries: q, keys: t, head: d, heads: h, .. } = *self;
         let (shape_q, shape_k, at_q, at_k, at_v) = match self.heads_inside {
             true => (format!("1,{q},{h},{d}"), format!("1,{t},{h},{d}"), "b,q,h,e", "b,t,h,e", "b,t,h,d"),
@@ -64,8 +70,7 @@ impl Attention {
             true => format!("over b<1, q<{q}, h<{h}, d<{d}: {dtype}({last})"),
             false => format!("over b<1, h<{h}, q<{q}, d<{d}: {dtype}({last})"),
         };
-        let text = text.replace(&format!("{dtype}_of"), &whole);
-        parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+        text.replace(&format!("{dtype}_of"), &whole)
     }
 
     /// Arguments; the values of keys from one on are no numbers, or none is.
@@ -487,4 +492,62 @@ fn schedules_have_masks_and_rows_of_several_loops() {
     assert_eq!(fits(row, ""), Ok(()));
     assert_eq!(fits(row, " masked"), Err("no mask throws sums away".into()));
     assert!(fits(&format!("{row},{row}"), "").unwrap_err().contains("twice"));
+}
+
+/// Where something is computed of what a mask puts in the place of scores, their weights may differ.
+#[test]
+fn scores_that_are_thrown_away_are_one_constant() {
+    let attention = Attention {
+        dtype: "f32",
+        queries: 64,
+        keys: 64,
+        head: 32,
+        heads: 2,
+        mask: Some(("m[q,t]", "-50.0f32")),
+        heads_inside: false,
+    };
+    let listed = |text: &str| {
+        let program = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let chain = chain(&program);
+        let tiles = ChainTiles {
+            rows: 32,
+            tiles: [[32, 16], [32, 32]],
+            shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        };
+        let last = chain.tiles(&tiles).unwrap().pop().unwrap();
+        (chain.is_masked(), chain.listed("k", &last).map(|_| ()))
+    };
+    let text = attention.text();
+    assert_eq!(listed(&text), (true, Ok(())));
+    let inside = text
+        .replace("select(m[q,t]", "select(select(m[q,t]")
+        .replace(", -50.0f32)", ", -50.0f32) < x[b,h,q,0], 1.0f32, 2.0f32)");
+    let (masked, found) = listed(&inside);
+    assert!(masked && found.unwrap_err().contains("no constant"), "{inside}");
+}
+
+/// A plan that leaves out what a causal mask throws away, on a device that interprets its PTX.
+#[test]
+fn plans_with_masks_give_what_the_interpreter_gives() {
+    let attention = Attention {
+        dtype: "f32",
+        queries: 128,
+        keys: 128,
+        head: 32,
+        heads: 2,
+        mask: Some((CAUSAL, "-1000000000.0f32")),
+        heads_inside: true,
+    };
+    let program = attention.program();
+    let gpu = Gpu::named("sm_90a").unwrap();
+    let plan =
+        compile(&program, "main", &gpu, &Schedules::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(plan.kernels.iter().any(|k| k.name == "z_finite"), "{plan}");
+    let mut session = Session::new(Simulated::new(64 << 20), plan).unwrap();
+    for bad_from in [128, 100] {
+        let args = attention.args(11, bad_from);
+        let expected = interp::run(&program, "main", &args).unwrap();
+        let found = session.run(&args).unwrap_or_else(|error| panic!("{error}"));
+        same(&found[0], &expected[0], &format!("bad from {bad_from}"));
+    }
 }

@@ -419,16 +419,16 @@ fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
         one(
             "tiles",
             "pixels as rows",
-            "a: f32[2,9,11,16], b: f32[3,3,16,32]",
-            "y : f32[2,7,9,32] =:+ over n<2, p<7, q<9, o<32, u<3, v<3, c<16 at [n,p,q,o]: a[n,p+u,q+v,c] * b[u,v,c,o]",
+            "a: f32[2,8,10,16], b: f32[2,2,16,32]",
+            "y : f32[2,7,9,32] =:+ over n<2, p<7, q<9, o<32, u<2, v<2, c<16 at [n,p,q,o]: a[n,p+u,q+v,c] * b[u,v,c,o]",
             20.0,
             1_000_000,
         ),
         one(
             "matrix units",
             "pixels of halves as rows",
-            "a: bf16[2,9,11,32], b: bf16[3,3,32,32]",
-            "y : f32[2,7,9,32] =:+ over n<2, p<7, q<9, o<32, u<3, v<3, c<32 at [n,p,q,o]: \
+            "a: bf16[2,8,11,32], b: bf16[2,2,32,32]",
+            "y : f32[2,7,9,32] =:+ over n<2, p<7, q<9, o<32, u<2, v<2, c<32 at [n,p,q,o]: \
              f32(a[n,p+u,q+v,c]) * f32(b[u,v,c,o])",
             20.0,
             1_000_000,
