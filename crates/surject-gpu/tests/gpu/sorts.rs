@@ -70,3 +70,63 @@ fn sorts_give_what_the_interpreter_gives() {
         assert_eq!(&on_ptx(program, args, &gpu, &mut executor), expected);
     }
 }
+
+/// Windows that are the line before an element or after it: sums with initial values that are none of the function's, a
+/// function that does not commute, and one of floats. Padding takes part.
+#[test]
+fn lines_of_windows_are_scans() {
+    let gpu = Gpu::named("sm_90a").unwrap();
+    let add = "r : DT[] =: p + q";
+    let second = "r : DT[] =: q";
+    let log = "m : DT[] =: max(p, q)\n      r : DT[] =: m + log1p(exp(neg(abs(p - q))))";
+    let mut collected = Collected::default();
+    let mut all = Vec::new();
+    for (shape, axis, from_the_end, name, function, init) in [
+        ([3, 100], 1, false, "i32", add, "3i32"),
+        ([70, 5], 0, true, "i32", add, "3i32"),
+        ([2, 300], 1, true, "i32", second, "7i32"),
+        ([2, 64], 1, false, "i32", second, "7i32"),
+        ([2, 256], 1, false, "f32", log, "-1000.0f32"),
+        ([2, 257], 1, true, "f32", log, "-1000.0f32"),
+    ] {
+        let [a, b] = shape;
+        let n = shape[axis];
+        let padding = |d: usize| match (d == axis, from_the_end) {
+            (false, _) => "[0,0]".to_string(),
+            (true, false) => format!("[{},0]", n - 1),
+            (true, true) => format!("[0,{}]", n - 1),
+        };
+        let size = |d: usize| if d == axis { n } else { 1 };
+        let function = function.replace("DT", name);
+        let text = format!(
+            "program p\n\nfunc main(x: {name}[{a},{b}]) -> (y) {{\n  i : {name}[] =: {init}\n  \
+             y : {name}[{a},{b}] = call reduce_window{{sizes=[{},{}], strides=[1,1], base_dilations=[1,1], \
+             window_dilations=[1,1], padding=[{},{}]}}(x, i) {{\n    region(p: {name}[], q: {name}[]) -> (r) {{\n      \
+             {function}\n    }}\n  }}\n}}\n",
+            size(0),
+            size(1),
+            padding(0),
+            padding(1)
+        );
+        let program = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let dtype = if name == "f32" { DType::F32 } else { DType::I32 };
+        let args = vec![args(shape, dtype).remove(0)];
+        let expected = interp::run(&program, "main", &args).unwrap();
+        let made = calls(program.function("main").unwrap()).remove(0).1.kernels(&gpu, "s").unwrap();
+        let is_shared = |m: &surject_kernel::Memory| m.space == surject_kernel::Space::Shared;
+        assert!(made.launches[0].kernel.memory.iter().any(is_shared), "{shape:?} along {axis}");
+        let found = collect(&program, &args, &gpu, &mut collected);
+        let found = found.unwrap_or_else(|| panic!("{:?}", collected.refused));
+        let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-5, 1e-5);
+        assert!(report.passed(), "{shape:?} along {axis}: {report}");
+        all.push((program, args, expected));
+    }
+    let module = surject_ptx::parse(&collected.ptx(gpu.name)).unwrap_or_else(|error| panic!("{error}"));
+    let mut executor =
+        OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
+    for (program, args, expected) in &all {
+        let found = on_ptx(program, args, &gpu, &mut executor);
+        let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-5, 1e-5);
+        assert!(report.passed(), "{report}");
+    }
+}
