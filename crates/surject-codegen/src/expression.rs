@@ -8,6 +8,7 @@
 //!   phase visits no hole.
 //! * `gather` makes gathers nodes, `complex` complex numbers pairs of nodes, `positions` and `narrow` do arithmetic on
 //!   positions, `renumber` reads reshapes without a common refinement, `facts` says what values can be.
+//! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off.
 //! * `uses` and `inline` say which variables are evaluated where they are read.
 
 pub(crate) mod address;
@@ -26,4 +27,5 @@ pub(crate) mod positions;
 pub(crate) mod renumber;
 pub(crate) mod rewrite;
 pub(crate) mod solve;
+pub(crate) mod tail;
 pub(crate) mod uses;

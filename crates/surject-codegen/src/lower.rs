@@ -29,6 +29,7 @@ pub(crate) mod recipe;
 pub(crate) mod reduce;
 pub(crate) mod row;
 pub(crate) mod scan;
+pub(crate) mod tail;
 pub(crate) mod transpose;
 pub(crate) mod units;
 pub(crate) mod unroll_jam;

@@ -91,9 +91,14 @@ pub fn through_dialect<'p>(program: &'p Program, passes: Option<&str>) -> Result
 }
 
 /// Optimises a program: equality saturation reads its module of the dialect, after the passes of MLIR where there are any,
-/// and writes a module again.
+/// and writes a module again. Without passes that module says what the program says, and saturation does not wait for it: it
+/// is built and verified on another thread.
 pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimised, Failure> {
-    let program = &*through_dialect(program, options.mlir_passes.as_deref())?;
+    let passed = match options.mlir_passes.as_deref() {
+        Some(passes) => through_dialect(program, Some(passes))?,
+        None => Cow::Borrowed(program),
+    };
+    let program = &*passed;
     let mut files = Vec::new();
     let mut texts = Vec::new();
     for path in &options.rules {
@@ -111,13 +116,19 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
         cost: cost_model()?,
         ..Options::default()
     };
-    let mut optimised = surject_egraph::optimise(program, &options).map_err(|error| match &error {
-        EgraphError::Rules { file, error: inner } => match texts.iter().find(|(name, _)| name == file) {
-            Some((name, text)) => Failure::bad_input(inner.render(name, text)),
-            None => Failure::bad_input(error),
-        },
-        _ => Failure::bad_input(error),
-    })?;
+    let saturated = || {
+        surject_egraph::optimise(program, &options).map_err(|error| match &error {
+            EgraphError::Rules { file, error: inner } => match texts.iter().find(|(name, _)| name == file) {
+                Some((name, text)) => Failure::bad_input(inner.render(name, text)),
+                None => Failure::bad_input(error),
+            },
+            _ => Failure::bad_input(error),
+        })
+    };
+    let mut optimised = match passed {
+        Cow::Owned(_) => saturated()?,
+        Cow::Borrowed(_) => beside_dialect(program, saturated)?,
+    };
     for (rule, why) in &optimised.report.refused {
         eprintln!("warning: the rule `{rule}` does not run: {why}");
     }
@@ -128,6 +139,24 @@ pub fn optimise(program: &Program, options: &OptimiseOptions) -> Result<Optimise
         optimised.program = written;
     }
     Ok(optimised)
+}
+
+/// Does something with a program while its module of the dialect is built and verified.
+fn beside_dialect<T>(program: &Program, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let verify = || match surject_mlir::dialect::has_module(program) {
+        true => surject_mlir::dialect::verify(program).map_err(Failure::unsupported),
+        false => Ok(()),
+    };
+    std::thread::scope(|scope| {
+        let module = std::thread::Builder::new().spawn_scoped(scope, verify);
+        let done = work();
+        match module {
+            Ok(module) => module.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+            // The system refuses a thread.
+            Err(_) => verify()?,
+        }
+        done
+    })
 }
 
 /// Checks the contract of passes (seed 002): what a pass made of a function with symbolic sizes says no more about them than

@@ -5,8 +5,10 @@
 //! field and address is evaluated once, and children stand before parents.
 
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::tail::StoredTails;
 use crate::machine::elem::Elem;
 use std::collections::HashMap;
+use std::sync::Arc;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, UnaryOp, Var};
 
 /// The variable as memory.
@@ -108,6 +110,8 @@ pub struct Dag {
     ids: HashMap<(Node, DType), NodeId>,
     /// The extent of every loop.
     pub extents: Vec<i64>,
+    /// What is known of tensors in memory.
+    pub(crate) tails: Arc<StoredTails>,
 }
 
 impl std::ops::Index<NodeId> for Dag {

@@ -59,7 +59,7 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
 }
 
 /// The position that a node is, which its type holds.
-fn position(dag: &Dag, node: NodeId) -> Option<Lin> {
+pub(crate) fn position(dag: &Dag, node: NodeId) -> Option<Lin> {
     let lin = match &dag[node].node {
         Node::Index(lin) => lin.clone(),
         Node::Const(value) => Lin::constant(i64::try_from(value.as_i128()?).ok()?),

@@ -10,6 +10,7 @@ pub(crate) mod pairs;
 pub(crate) mod panels;
 pub(crate) mod terms;
 pub(crate) mod tile;
+pub(crate) mod triangle;
 pub(crate) mod windows;
 
 use crate::expression::address::LoopId;
@@ -78,13 +79,13 @@ pub(crate) fn emit_range(
     schedule: &Schedule,
     target: &Target,
     (columns, rows): (Buf, Buf),
-    (most, whole): (i64, &dyn Fn(Buf) -> bool),
+    most: i64,
 ) -> Result<Kernel, CodegenError> {
     // As the recipe says: packed columns are there, or the tensor is.
     let lies = reads_columns_in_place(dag, c, target);
     let c = &c.by_rows();
     let sizes = Sizes::new(dag, c, target).for_range(most);
-    let windows = windows_of_range(dag, c, &sizes, whole);
+    let windows = windows_of_range(dag, c, &sizes);
     let in_place = in_place_beside(dag, c, &sizes, windows.as_ref()).filter(|_| lies);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     // A range has no tiles at a border.
@@ -356,7 +357,7 @@ impl Tiles<'_> {
     fn summary(&self) -> String {
         let (s, c) = (&self.sizes, self.c);
         format!(
-            "contraction batch {} rows {}{} columns {} x {}{} sum {}, tile {}x{}{}, block {}, groups {}, tasks {}",
+            "contraction batch {} rows {}{} columns {} x {}{} sum {}{}, tile {}x{}{}, block {}, groups {}, tasks {}",
             s.batch,
             s.rows,
             match &self.windows {
@@ -377,6 +378,12 @@ impl Tiles<'_> {
                 Some(2) => format!("{} pairs", s.sum),
                 Some(many) => format!("{} of {many}", s.sum),
                 None => s.sum.to_string(),
+            },
+            match (c.triangle.columns.is_empty(), self.can_skip_terms()) {
+                (true, false) => "",
+                (false, false) => ", triangular columns",
+                (true, true) => ", triangular sum",
+                (false, true) => ", triangular columns and sum",
             },
             s.high,
             s.width,

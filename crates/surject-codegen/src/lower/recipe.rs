@@ -323,20 +323,19 @@ impl Recipe {
         }
     }
 
-    /// The cycles of one core that ranges take longer than the kernel of all parts. `whole` says which tensors are there
-    /// as a whole.
-    pub fn lost_in_ranges(&self, target: &Target, whole: &dyn Fn(Buf) -> bool) -> f64 {
+    /// The cycles of one core that ranges take longer than the kernel of all parts.
+    pub fn lost_in_ranges(&self, target: &Target) -> f64 {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => 0.0,
-            Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target, whole),
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target),
         }
     }
 
-    /// Bytes of packed rows for a range of so many parts. `whole` says which tensors are there as a whole.
-    pub fn row_bytes(&self, most: i64, target: &Target, whole: &dyn Fn(Buf) -> bool) -> i64 {
+    /// Bytes of packed rows for a range of so many parts.
+    pub fn row_bytes(&self, most: i64, target: &Target) -> i64 {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => 0,
-            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most, whole),
+            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most),
         }
     }
 
@@ -350,14 +349,13 @@ impl Recipe {
 
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
-    /// `whole` says which tensors are there as a whole, and not their parts of the range alone; `when` says how
-    /// it asks for what it reads, `alone` which nothing else touches in the range.
+    /// `when` says how it asks for what it reads, `alone` which nothing else touches in the range. Of what it reads there
+    /// must be as many parts before the range as a step has, less one.
     pub fn range(
         &self,
         cut: &Cut,
         most: i64,
         target: &Target,
-        whole: &dyn Fn(Buf) -> bool,
         (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
         match self {
@@ -370,14 +368,7 @@ impl Recipe {
                 row::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
             }
             Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
-                crate::lower::contraction::emit_range(
-                    (dag, output),
-                    c,
-                    schedule,
-                    target,
-                    *scratch,
-                    (most, whole),
-                )
+                crate::lower::contraction::emit_range((dag, output), c, schedule, target, *scratch, most)
             }
             Recipe::Columns(columns) => columns.range(target, when),
         }

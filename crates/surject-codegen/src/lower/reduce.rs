@@ -42,7 +42,7 @@ impl Emitter<'_> {
         for (&l, level) in order.iter().zip(levels) {
             let outer = scopes.last().map_or(scope, |s| s.scope);
             let (blocks, bounds) =
-                self.open_blocks(outer, Steps { low: 0, high: self.dag.extent(l), step: 1 }, level);
+                self.open_blocks(outer, Steps { low: 0, high: self.dag.extent(l), step: 1 }, level, None);
             let anew = if blocks.is_empty() { level.anew } else { true };
             scopes.extend(blocks);
             let outer = scopes.last().map_or(scope, |s| s.scope);
@@ -53,15 +53,19 @@ impl Emitter<'_> {
     }
 
     /// Opens the loops over the blocks of a loop with these steps, and gives the bounds of the loop in the
-    /// innermost of them.
+    /// innermost of them. `until`: where it ends, if that is known at run time only.
     fn open_blocks(
         &mut self,
         outer: ScopeId,
         Steps { low, high, step }: Steps,
         level: &Level,
+        until: Option<&str>,
     ) -> (Vec<OpenLoop>, Bounds) {
         let mut all: Vec<OpenLoop> = Vec::new();
         let (mut outer, mut bounds) = (outer, self.whole(low, high, step));
+        if let Some(until) = until {
+            bounds.high = until.to_string();
+        }
         for block in level.blocks.iter().map(|block| block * step).filter(|&block| block < high - low) {
             bounds.step = self.int(block);
             let scope = self.open(outer, Vec::new(), None);
@@ -186,12 +190,18 @@ impl Emitter<'_> {
             next = self.side_by_side(terms, &wide, next, ((inner, last, lanes, part), own))?;
             begin = STREAMS * part;
         }
+        let end = match begin {
+            0 => self.end_of_terms(terms, (last, main, lanes), inner)?,
+            _ => None,
+        };
         // Whole vectors, then what is left: lanes beyond the end keep what they have.
         for (low, high) in [(begin, main), (main, extent)] {
             if low == high {
                 continue;
             }
-            let (blocks, bounds) = self.open_blocks(inner, Steps { low, high, step: lanes as i64 }, own);
+            let until = end.as_ref().filter(|_| high == main).map(|e| e.until.as_str());
+            let (blocks, bounds) =
+                self.open_blocks(inner, Steps { low, high, step: lanes as i64 }, own, until);
             let (scope, iv) = self.open_loop(blocks.last().map_or(inner, |b| b.scope), last, lanes);
             self.activate(scope, (high - low) as usize, lanes);
             let pairs = |t: &Term| self.reads_pairs(t.op, t.body, t.dtype, last);
@@ -209,6 +219,9 @@ impl Emitter<'_> {
                 carried.push(Carried { name, init, ty: e.ty(lanes), next: joined });
             }
             next = self.close_blocks((scope, &iv), &bounds, &blocks, &wide, carried)?;
+            if let Some(end) = end.as_ref().filter(|_| high == main) {
+                self.keep_tail(end, (last, main, lanes), inner);
+            }
         }
         if let Some(before) = before {
             next = self.joined_all(&wide, before, &next, inner)?;
@@ -281,7 +294,7 @@ impl Emitter<'_> {
         ((outer, last, lanes, part), level): ((ScopeId, LoopId, usize, i64), &Level),
     ) -> Result<Vec<String>, CodegenError> {
         let (blocks, bounds) =
-            self.open_blocks(outer, Steps { low: 0, high: part, step: lanes as i64 }, level);
+            self.open_blocks(outer, Steps { low: 0, high: part, step: lanes as i64 }, level, None);
         let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
         let mut carried = Vec::new();
         for stream in 0..STREAMS {
@@ -326,7 +339,13 @@ impl Emitter<'_> {
     }
 
     /// Joins the lanes, halves first, so that the order is always the same.
-    fn horizontal(&mut self, op: AccOp, dtype: DType, x: &str, at: At) -> Result<String, CodegenError> {
+    pub(crate) fn horizontal(
+        &mut self,
+        op: AccOp,
+        dtype: DType,
+        x: &str,
+        at: At,
+    ) -> Result<String, CodegenError> {
         let e = keys::of(op, dtype).map_or(Elem::of(dtype), |k| k.elem());
         let (mut lanes, mut value) = (at.lanes, x.to_string());
         while lanes > 1 {
@@ -445,10 +464,10 @@ impl Emitter<'_> {
 }
 
 /// What a reduction joins.
-struct Term {
-    op: AccOp,
-    body: NodeId,
-    dtype: DType,
+pub(crate) struct Term {
+    pub(crate) op: AccOp,
+    pub(crate) body: NodeId,
+    pub(crate) dtype: DType,
 }
 
 /// How reductions in one nest of loops with so many steps are run through.

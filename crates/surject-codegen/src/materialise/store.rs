@@ -7,6 +7,7 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::gather::Gathered;
 use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};
+use crate::expression::tail::{StoredTail, StoredTails};
 use crate::lower::columns;
 use crate::lower::row::{self, Kernel};
 use crate::materialise::forms::{Choice, Outcome};
@@ -18,6 +19,7 @@ use crate::schedule::units::{Grain, outside, units};
 use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
+use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{FieldId, FieldKind, Function, TensorType, Var};
 
@@ -40,6 +42,8 @@ pub struct Stores<'a> {
     pub gathers: HashMap<Var, Gathered>,
     /// Gathers that compute what they gather.
     pub sunk: HashMap<Var, SunkGather>,
+    /// What is known of the tensors that kernels so far write.
+    pub(crate) tails: Arc<StoredTails>,
 }
 
 /// How often a kernel is rebuilt with one loop more before it is given up as it is.
@@ -112,6 +116,7 @@ impl<'a> Stores<'a> {
             match self.pull(to, field, &stored, &shape, &none) {
                 Ok(Some(_)) if shape.instead.is_some() => return self.phases(to, field, &shape, &stored),
                 Ok(Some(pulled)) => {
+                    pulled.outputs.iter().for_each(|o| self.note_tails(&pulled.dag, o, &pulled.outer));
                     return match self.kernels(field, pulled)? {
                         Outcome::First(inner) if inner == field => self.push(to, field, &stored),
                         outcome => Ok(outcome),
@@ -274,12 +279,22 @@ impl<'a> Stores<'a> {
         let count: i64 = sizes.iter().product();
         let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let stored = Output { to: buf, address: address.clone(), root: node, join: None };
+        self.note_tails(dag, &stored, own);
+        dag.tails.clone_from(&self.tails);
         let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
         for output in &mut pulled.outputs {
             output.root =
                 dag.replaced(output.root, node, load).ok_or_else(|| CodegenError::overflow("an address"))?;
         }
         Ok((stored, load))
+    }
+
+    /// Keeps what is known of a tensor that an output fills over these loops.
+    fn note_tails(&mut self, dag: &Dag, output: &Output, outer: &[LoopId]) {
+        let found = StoredTail::of(dag, output, outer);
+        if !found.is_empty() {
+            Arc::make_mut(&mut self.tails).insert(output.to, found);
+        }
     }
 
     /// The expression of a field over the loops of its space, or those positions that have some remainders. `None`:
@@ -307,7 +322,9 @@ impl<'a> Stores<'a> {
             .taking_apart(shape);
         let parts = builder.value(field, position)?;
         let outputs = outputs(to, address, parts, None)?;
-        Ok(Some(Pulled { dag: builder.dag, outer, outputs }.merged()))
+        let mut dag = builder.dag;
+        dag.tails.clone_from(&self.tails);
+        Ok(Some(Pulled { dag, outer, outputs }.merged()))
     }
 
     /// An accumulation that would be evaluated much more often in place than on its own.

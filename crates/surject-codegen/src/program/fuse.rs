@@ -106,12 +106,6 @@ struct Member {
 }
 
 impl Member {
-    /// Is a tensor of the kernel there as a whole, and not in parts, with those that lie between?
-    fn is_whole(&self, between: &[(Buf, i64)], world: &World<'_>) -> impl Fn(Buf) -> bool {
-        let whole = self.tensors_in(world, |memory| !between.iter().any(|b| b.0 == memory));
-        move |buf| whole.contains(&buf)
-    }
-
     fn touches(&self, memory: Buf) -> bool {
         self.accesses.iter().any(|a| a.0 == memory)
     }
@@ -129,8 +123,8 @@ impl Member {
     }
 
     /// Bytes of packed rows for a range of so many parts.
-    fn row_bytes(&self, between: &[(Buf, i64)], most: i64, world: &World<'_>) -> i64 {
-        self.recipe.row_bytes(most, world.target, &self.is_whole(between, world))
+    fn row_bytes(&self, most: i64, world: &World<'_>) -> i64 {
+        self.recipe.row_bytes(most, world.target)
     }
 }
 

@@ -225,7 +225,9 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let operands = sunk.values().map(|sunk| (sunk.operand, sunk.field));
     uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
     let (temporaries, gathers) = (Vec::new(), HashMap::new());
-    let mut stores = Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk };
+    let tails = Arc::default();
+    let mut stores =
+        Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk, tails };
     let apart = |var: Var| stores.is_evaluated(var);
     stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
     uses.inline_gathers(&stores.gathers);

@@ -14,7 +14,7 @@
 //!
 //! `analyse` finds contractions and their tiles, `cost` weighs what one form packs against another, `dots` those that are better sums in lanes, `sizes` cuts them, `pairs`
 //! takes factors of few bits two at a time, `matrix` has tiles in registers for them, `windows` finds rows that need no panel, `packing` packs
-//! columns, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
+//! columns, `triangle` finds what a mask cuts off, `panels` runs through columns and rows, `tile` writes the innermost loops, `direct` stores what needs no more.
 
 pub(crate) mod analyse;
 pub(crate) mod cost;
@@ -24,6 +24,7 @@ pub(crate) mod pack;
 pub(crate) mod pairs;
 pub(crate) mod sizes;
 pub(crate) mod terms;
+pub(crate) mod triangle;
 pub(crate) mod windows;
 
 use crate::Target;
@@ -33,6 +34,7 @@ use crate::expression::output::{Output, buffers};
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::{Pack, Packing};
 use crate::schedule::contraction::sizes::{Sizes, in_place};
+use crate::schedule::contraction::triangle::Triangle;
 use crate::schedule::contraction::windows::Windows;
 
 /// The size of a tile.
@@ -78,6 +80,8 @@ pub struct Contraction {
     pub(crate) grouped: bool,
     /// The extent to which the last loop of the rows is filled up, so that the rows of a tile differ in it alone.
     pub(crate) filled: Option<i64>,
+    /// What no tile visits.
+    pub(crate) triangle: Triangle,
 }
 
 impl Contraction {
@@ -177,43 +181,27 @@ pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64)
 }
 
 /// Bytes of packed rows for a range of so many rows.
-pub(crate) fn row_bytes(
-    dag: &Dag,
-    c: &Contraction,
-    target: &Target,
-    most: i64,
-    whole: &dyn Fn(Buf) -> bool,
-) -> i64 {
+pub(crate) fn row_bytes(dag: &Dag, c: &Contraction, target: &Target, most: i64) -> i64 {
     let c = &c.by_rows();
     let s = Sizes::new(dag, c, target).for_range(most);
-    let packed = windows_of_range(dag, c, &s, whole).is_none();
+    let packed = windows_of_range(dag, c, &s).is_none();
     if packed { s.rows_in_panels() * s.elem.size() as i64 } else { 0 }
 }
 
 /// The cycles of one core that ranges of rows take longer than all rows: they are numbered one by one, and packed
 /// where the kernel of all would read them where they lie.
-pub(crate) fn lost_in_ranges(
-    dag: &Dag,
-    c: &Contraction,
-    target: &Target,
-    whole: &dyn Fn(Buf) -> bool,
-) -> f64 {
+pub(crate) fn lost_in_ranges(dag: &Dag, c: &Contraction, target: &Target) -> f64 {
     let s = Sizes::new(dag, c, target);
     let all = cost::rows(dag, c, &s, windows::windows(dag, c, &s).as_ref());
     let c = &c.by_rows();
     let s = Sizes::new(dag, c, target).for_range(1);
-    (cost::rows(dag, c, &s, windows_of_range(dag, c, &s, whole).as_ref()) - all).max(0.0)
+    (cost::rows(dag, c, &s, windows_of_range(dag, c, &s).as_ref()) - all).max(0.0)
 }
 
 /// Rows that a range reads where they lie: those of a tensor that is there as a whole, for a tile may begin before
 /// the range.
-pub(crate) fn windows_of_range(
-    dag: &Dag,
-    c: &Contraction,
-    s: &Sizes,
-    whole: &dyn Fn(Buf) -> bool,
-) -> Option<Windows> {
-    windows::windows(dag, c, s).filter(|w| w.always && whole(w.buf))
+pub(crate) fn windows_of_range(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> {
+    windows::windows(dag, c, s).filter(|w| w.always)
 }
 
 /// The share of the tiles whose rows are packed because not all of what they read lies inside the tensor, less those

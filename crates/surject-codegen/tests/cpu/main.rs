@@ -23,4 +23,5 @@ mod selections;
 mod sorts;
 mod sums;
 mod sunk_gathers;
+mod triangular;
 mod unroll_jam;

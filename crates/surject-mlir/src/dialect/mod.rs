@@ -60,6 +60,17 @@ pub fn print(program: &Program) -> Result<String, MlirError> {
     })
 }
 
+/// Builds the module of a program, and lets MLIR verify it.
+pub fn verify(program: &Program) -> Result<(), MlirError> {
+    check(program)?;
+    Scope::Programs.enter(|session| {
+        let mut literals = SharedLiterals::default();
+        let module = build::module(session.context(), program, Some(&mut literals))?;
+        session.verify(&module)?;
+        Ok(Done { value: (), bytes: literals.is_empty().then(|| size(program)) })
+    })
+}
+
 /// The program of a module text.
 pub fn parse(text: &str) -> Result<Program, MlirError> {
     Scope::Everything.enter(|session| {

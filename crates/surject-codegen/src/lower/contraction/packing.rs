@@ -44,6 +44,9 @@ impl Tiles<'_> {
         let until = em.op(scope, &format!("arith.addi {iv}, {step} : i64"));
         let until = em.op(scope, &format!("arith.minsi {until}, {} : i64", bounds.high));
         self.pack_panels(&mut em, scope, (&iv, &until), (&loops, &to))?;
+        if self.has_marks() {
+            self.mark_panels(&mut em, scope, (&iv, &until), &to)?;
+        }
         em.close_loop(scope, &iv, &Bounds { step, ..bounds }, &[]);
         let how = if self.terms_apart().is_some() { " side by side" } else { "" };
         let text = format!("pack {total} x [{} {}]{how} tasks {tasks}", s.sum, s.width);

@@ -111,6 +111,10 @@ impl Tiles<'_> {
             }
             None => None,
         };
+        let needed = match pass {
+            Pass::Whole => self.needed(em, row, part, &row_iv)?,
+            Pass::Terms(..) | Pass::Store => None,
+        };
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
         let panel = self.bind_panel(em, column, &self.c.columns, &column_iv);
@@ -127,7 +131,10 @@ impl Tiles<'_> {
         let mut from = From { rows, columns, place };
         let tile = self.tile_of_pass(em, part, &at, pass, &mut from);
         let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
-        self.sums(em, &at, pass, &from, &to)?;
+        match needed {
+            Some(needed) => self.needed_sums(em, &at, &needed, &from, &to)?,
+            None => self.sums(em, &at, (pass, None), &from, &to)?,
+        }
         if !matches!(pass, Pass::Terms(..)) {
             self.store_tile(em, part, &at, (tile, from.place.as_ref()), &to)?;
         }
@@ -192,12 +199,13 @@ impl Tiles<'_> {
         tile
     }
 
-    /// The sums of a tile: the last panel may have fewer columns than the others, and then has code of its own.
-    fn sums(
+    /// The sums of a tile: the last panel may have fewer columns than the others, and then has code of its own. `count`:
+    /// of so many terms, if not of all.
+    pub(crate) fn sums(
         &self,
         em: &mut Emitter<'_>,
         at: &OpenTile<'_>,
-        pass: Pass<'_>,
+        (pass, count): (Pass<'_>, Option<&str>),
         from: &From,
         to: &Target,
     ) -> Result<(), CodegenError> {
@@ -220,7 +228,7 @@ impl Tiles<'_> {
         let whole = em.int(full);
         for (predicate, active) in widths {
             let scope = em.open(at.column, Vec::new(), None);
-            let inner = Inner { active, high: c.tile.high, terms, exact: false, reads: None };
+            let inner = Inner { active, high: c.tile.high, terms, count, exact: false, reads: None };
             self.sum(em, scope, from, to, inner)?;
             match predicate {
                 Some(predicate) => {
@@ -312,24 +320,32 @@ impl Tiles<'_> {
 }
 
 /// A tile of rows and a panel of columns, inside the loops over both.
-struct OpenTile<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct OpenTile<'a> {
     /// The loop over tiles of rows.
     row: ScopeId,
     row_iv: &'a str,
     /// The loop over panels of columns, of which those from `beside_iv` on are done side by side. The group begins at `low`.
-    column: ScopeId,
+    pub(crate) column: ScopeId,
     column_iv: &'a str,
     beside_iv: &'a str,
     low: &'a str,
     /// The number of the panel along the loop in lanes.
-    panel: &'a str,
+    pub(crate) panel: &'a str,
+}
+
+impl OpenTile<'_> {
+    /// The same tile, in a scope inside of that of its panel.
+    pub(crate) fn inside(&self, column: ScopeId) -> Self {
+        Self { column, ..*self }
+    }
 }
 
 /// Where a tile reads.
-struct From {
+pub(crate) struct From {
     /// The packed rows.
-    rows: String,
-    columns: String,
+    pub(crate) rows: String,
+    pub(crate) columns: String,
     /// Where the rows lie, if they need not be packed.
-    place: Option<Place>,
+    pub(crate) place: Option<Place>,
 }

@@ -130,7 +130,7 @@ impl Tiles<'_> {
         if in_blocks {
             self.clear(em, scope, &t);
         }
-        if inner.reads.is_some_and(|r| r.are_dense(inner.high)) {
+        if inner.count.is_none() && inner.reads.is_some_and(|r| r.are_dense(inner.high)) {
             let rows = (0..inner.high).map(|row| self.times(em, scope, ends.count, row as i64));
             t.ahead_of_row = rows.collect();
         }

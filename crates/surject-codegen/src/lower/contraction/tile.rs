@@ -18,6 +18,8 @@ pub(crate) struct Inner<'a> {
     pub(crate) high: usize,
     /// So many terms are added to the tile that is in memory; all of them make a new one.
     pub(crate) terms: Option<&'a str>,
+    /// So many terms make a new tile, where the others are zeros.
+    pub(crate) count: Option<&'a str>,
     /// Pairs of halves are multiplied in `f32`.
     pub(crate) exact: bool,
     /// The rows are not in a panel.
@@ -62,7 +64,7 @@ impl Tiles<'_> {
         let stride = em.int(self.between_terms(inner.active));
         let group = self.group(&inner);
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
-        let count = inner.terms.map_or_else(|| em.int(terms), str::to_string);
+        let count = inner.terms.or(inner.count).map_or_else(|| em.int(terms), str::to_string);
         if op != AccOp::Add || !self.is_product(body) {
             let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
             return self.terms(em, scope, ends, inner);
@@ -84,7 +86,7 @@ impl Tiles<'_> {
         if let Some(reads) = inner.reads {
             // The distances are part of the text.
             let number = |n: i64| n.to_string().replace('-', "m");
-            if reads.are_dense(high) {
+            if reads.are_dense(high) && inner.count.is_none() {
                 name.push_str("_dense");
             } else {
                 name.push_str(&format!("_by_{}", number(reads.step)));

@@ -16,6 +16,13 @@ pub(crate) struct Place {
     pub(crate) earlier: Option<String>,
 }
 
+impl Place {
+    /// The same rows, from another element on.
+    pub(crate) fn beginning(&self, from: String) -> Place {
+        Place { inside: self.inside.clone(), from, earlier: self.earlier.clone() }
+    }
+}
+
 impl Tiles<'_> {
     /// How a tile from a row on reads its rows where they lie.
     pub(crate) fn place(

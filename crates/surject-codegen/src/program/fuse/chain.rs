@@ -77,6 +77,13 @@ enum Own {
     Rows(usize),
 }
 
+/// Parts before a range of what lies between that a member may read: the last tile of a range begins earlier if it is not
+/// full, and what it makes of the parts before is not stored.
+fn before_range(chain: &Chain, memory: Buf) -> i64 {
+    let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.0 == memory && !a.1));
+    reading.map(|m| m.recipe.step() - 1).max().unwrap_or(0)
+}
+
 /// Where a worker keeps what it has to itself: the offset of each, and the bytes of all.
 fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
     let size = |bytes: i64| bytes.unsigned_abs();
@@ -87,12 +94,12 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         needs.push(Need {
             buf: Own::Between(buf),
-            bytes: size(share * chain.most),
+            bytes: size(share * (before_range(chain, buf) + chain.most)),
             ranges: vec![(first, last)],
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
-        let bytes = member.row_bytes(&chain.between, chain.most, world);
+        let bytes = member.row_bytes(chain.most, world);
         needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
@@ -294,9 +301,11 @@ impl Writing<'_> {
         let memory = (self.world.memory)(here);
         if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
             self.moving.push(Moving { at, memory, share });
+            let before = before_range(self.chain, memory);
             let (text, offsets, base) = (&mut self.text, &self.offsets, &self.base);
             self.placed.entry(memory).or_insert_with(|| {
-                let offset = text.int(offsets.get(&Own::Between(memory)).copied().unwrap_or(0));
+                let offset = offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
+                let offset = text.int(offset + before * share);
                 text.ahead(base, &offset)
             });
             return Ok(());
@@ -417,9 +426,8 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let target = world.target;
     let parts: Vec<Kernel> = {
         let made = chain.members.iter().map(|m| {
-            let whole = m.is_whole(&chain.between, world);
             let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
-            m.recipe.range(&m.cut, chain.most, target, &whole, (&when, &alone))
+            m.recipe.range(&m.cut, chain.most, target, (&when, &alone))
         });
         made.collect::<Result<_, _>>()?
     };

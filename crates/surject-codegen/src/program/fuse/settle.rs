@@ -88,8 +88,7 @@ impl<'a> Plan<'a> {
     fn of(members: &'a [Member], parts: i64, world: &'a World<'a>) -> Result<Plan<'a>, CodegenError> {
         let shared = Shared::of(members, parts, world)?;
         let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
-        let in_ranges =
-            |m: &Member| m.recipe.lost_in_ranges(world.target, &m.is_whole(&shared.between, world));
+        let in_ranges = |m: &Member| m.recipe.lost_in_ranges(world.target);
         Ok(Plan {
             members,
             world,
@@ -122,9 +121,8 @@ impl<'a> Plan<'a> {
 
     /// The bytes that a worker keeps to itself.
     fn scratch(&self, most: i64) -> i64 {
-        let between = &self.shared.between;
-        let rows = self.members.iter().map(|m| m.row_bytes(between, most, self.world)).max().unwrap_or(0);
-        rows + between.iter().map(|b| b.1 * most).sum::<i64>()
+        let rows = self.members.iter().map(|m| m.row_bytes(most, self.world)).max().unwrap_or(0);
+        rows + self.shared.between.iter().map(|b| b.1 * most).sum::<i64>()
     }
 
     fn ranges(&self, most: i64) -> i64 {

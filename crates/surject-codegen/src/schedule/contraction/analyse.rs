@@ -7,6 +7,7 @@ use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::is_steady;
 use crate::schedule::contraction::pairs::Pairs;
+use crate::schedule::contraction::triangle::{Triangle, triangle};
 use crate::schedule::contraction::{
     Contraction, TileSize, cost, matrix, pairs, product, sizes, terms, windows,
 };
@@ -158,7 +159,13 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
     {
         best.sum = sum;
     }
-    Some(matrix::in_tiles(dag, best, target))
+    let mut best = matrix::in_tiles(dag, best, target);
+    let op = match &dag[node].node {
+        Node::Reduce { op, .. } if candidate.plain => Some(*op),
+        _ => None,
+    };
+    best.triangle = triangle(dag, outputs, &best, op);
+    Some(best)
 }
 
 /// A contraction in tiles, and an estimate of the time it takes.
@@ -369,6 +376,7 @@ impl<'a> Candidate<'a> {
             streams,
             share: 0.0,
             grouped: self.plain && tile.vectors == 1 && together.is_some(),
+            triangle: Triangle::default(),
             filled: filled(dag, rows, self.sum, tile, (product(dag, &columns.loops), shape.apart)),
         }
     }

@@ -159,11 +159,13 @@ impl Sizes {
         let groups = (all_panels + group - 1) / group;
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let tasks = division.tasks(batch * blocks * groups);
+        let marks = c.triangle.has_marks(dag[c.node].dtype.is_float());
         // Of which size on the last panel is worth having only the columns that exist.
         let least = if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest };
         let tight = all_panels == panels
             && batch == 1
             && c.pairs.is_none()
+            && !marks
             && (c.grouped || panels * panel_bytes >= least)
             && dag.extent(c.lane) % width != 0
             && Pack::may_be_tight(dag, c.factors[1], c.lane);
@@ -184,7 +186,7 @@ impl Sizes {
             tasks,
             workers: tasks.min(target.threads as i64).max(1),
             elem,
-            mark: if c.has_halves() { MARK } else { 0 },
+            mark: if c.has_halves() || marks { MARK } else { 0 },
             tight,
             pass,
             by_groups: far,

@@ -1,0 +1,310 @@
+//! Emits tiles that visit only a part of their space ([`crate::schedule::contraction::triangle`]).
+
+use crate::CodegenError;
+use crate::expression::dag::NodeId;
+use crate::expression::tail::{Edge, Side, Tail};
+use crate::lower::contraction::panels::{From, OpenTile, Part, Pass};
+use crate::lower::contraction::{Tiles, direct};
+use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId};
+use crate::machine::elem::Elem;
+use crate::schedule::contraction::triangle::row_digit;
+use surject_ir::Scalar;
+
+/// What the tiles of some rows need: the names of numbers.
+pub(crate) struct Needed {
+    /// The columns that depend on the sum: from the first to before the second.
+    columns: Option<[String; 2]>,
+    /// The terms that count where the other factor is finite, likewise.
+    terms: Option<[String; 2]>,
+}
+
+impl Tiles<'_> {
+    /// Do packed columns say whether they are finite?
+    pub(crate) fn has_marks(&self) -> bool {
+        self.c.triangle.has_marks(self.dag[self.c.node].dtype.is_float())
+    }
+
+    /// Can tiles leave out terms: are those of the columns known to be finite, or not floats, and do terms lie in one loop?
+    pub(crate) fn can_skip_terms(&self) -> bool {
+        let marked = self.has_marks() && self.in_place.is_none() && !self.fresh;
+        let exact = !self.dag[self.c.node].dtype.is_float();
+        let nested = self.in_place.as_ref().is_some_and(|p| p.nested.is_some());
+        let plain = self.windows.as_ref().is_none_or(|w| w.always && w.reads.nest.len() == 1);
+        !self.c.triangle.terms.is_empty() && (marked || exact) && plain && !nested
+    }
+
+    /// What the tiles of the rows from `row_iv` on need; `None`: everything.
+    pub(crate) fn needed(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        part: &Part<'_>,
+        row_iv: &str,
+    ) -> Result<Option<Needed>, CodegenError> {
+        let (s, triangle) = (&self.sizes, &self.c.triangle);
+        let skips_terms = self.can_skip_terms();
+        if triangle.columns.is_empty() && !skips_terms {
+            return Ok(None);
+        }
+        let ahead = self.times(em, scope, row_iv, s.high);
+        let first = em.op(scope, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let (high, one) = (em.int(s.high), em.int(1));
+        let end = em.op(scope, &format!("arith.addi {first}, {high} : i64"));
+        let all = em.op(scope, &format!("arith.addi {}, {} : i64", part.first_row, part.here));
+        let end = em.op(scope, &format!("arith.minsi {end}, {all} : i64"));
+        let last = em.op(scope, &format!("arith.subi {end}, {one} : i64"));
+        let rows = [first, last];
+        let columns = (!triangle.columns.is_empty())
+            .then(|| self.bounds(em, scope, &rows, (&triangle.columns, self.dag.extent(self.c.lane))));
+        let terms = match skips_terms {
+            true => Some(self.terms_of_rows(em, scope, &rows)?),
+            false => None,
+        };
+        Ok(Some(Needed { columns, terms }))
+    }
+
+    /// Where what tails leave of a loop begins and ends, for all rows from the first of these to the last.
+    fn bounds(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows: &[String; 2],
+        (tails, extent): (&[Tail], i64),
+    ) -> [String; 2] {
+        let mut bounds = [em.int(0), em.int(extent)];
+        for tail in tails {
+            let edge = self.edge(em, scope, rows, (&tail.edge, tail.side, extent));
+            bounds[usize::from(tail.side == Side::After)] = edge;
+        }
+        bounds
+    }
+
+    /// Where the tail that all these rows share begins, or ends, between 0 and the extent of the loop.
+    fn edge(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        [first, last]: &[String; 2],
+        (edge, side, extent): (&Edge, Side, i64),
+    ) -> String {
+        let own = row_digit(self.c, edge);
+        let (mut sum, mut together) = (em.int(edge.offset), None);
+        for digit in &edge.digits {
+            let modulus = em.int(digit.modulus);
+            let whole = digit.modulus == self.dag.extent(digit.l);
+            let at = if own == Some(*digit) {
+                let [low, high] = [first, last].map(|row| match whole && self.c.rows.len() == 1 {
+                    true => row.clone(),
+                    false => {
+                        let all = em.int(self.dag.extent(digit.l));
+                        let row = em.op(scope, &format!("arith.remui {row}, {all} : i64"));
+                        em.op(scope, &format!("arith.remui {row}, {modulus} : i64"))
+                    }
+                });
+                let rows = em.op(scope, &format!("arith.subi {last}, {first} : i64"));
+                let digits = em.op(scope, &format!("arith.subi {high}, {low} : i64"));
+                together = Some(em.op(scope, &format!("arith.cmpi eq, {rows}, {digits} : i64")));
+                // The tail of all rows is that of the row where it is the shortest.
+                if (digit.coeff > 0) == (side == Side::After) { high } else { low }
+            } else {
+                em.digit(scope, digit)
+            };
+            let term = self.times(em, scope, &at, digit.coeff);
+            sum = em.op(scope, &format!("arith.addi {sum}, {term} : i64"));
+        }
+        let (zero, all) = (em.int(0), em.int(extent));
+        sum = em.op(scope, &format!("arith.maxsi {sum}, {zero} : i64"));
+        sum = em.op(scope, &format!("arith.minsi {sum}, {all} : i64"));
+        // Rows on both sides of a step of the loop around share no tail.
+        match together {
+            Some(together) => {
+                let none = if side == Side::After { all } else { zero };
+                em.op(scope, &format!("arith.select {together}, {sum}, {none} : i64"))
+            }
+            None => sum,
+        }
+    }
+
+    /// The terms that count for some rows: in the tails outside the factor of the rows is zero.
+    fn terms_of_rows(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        rows: &[String; 2],
+    ) -> Result<[String; 2], CodegenError> {
+        /// Whole lines of columns.
+        const STEP: i64 = 16;
+        let s = &self.sizes;
+        let mut bounds = [em.int(0), em.int(s.sum)];
+        let step = em.int(STEP);
+        for tail in &self.c.triangle.terms {
+            let after = tail.side == Side::After;
+            let edge = self.edge(em, scope, rows, (&tail.edge, tail.side, s.sum));
+            let (none, up) = (bounds[usize::from(after)].clone(), em.int(if after { STEP - 1 } else { 0 }));
+            let edge = em.op(scope, &format!("arith.addi {edge}, {up} : i64"));
+            let edge = em.op(scope, &format!("arith.divui {edge}, {step} : i64"));
+            let edge = em.op(scope, &format!("arith.muli {edge}, {step} : i64"));
+            // A position in the tail, which all rows have if there is one.
+            let (predicate, back) = if after { ("slt", 0) } else { ("sgt", 1) };
+            let some = em.op(scope, &format!("arith.cmpi {predicate}, {edge}, {none} : i64"));
+            let back = em.int(back);
+            let at = em.op(scope, &format!("arith.subi {edge}, {back} : i64"));
+            let bound = match tail.value.is_some_and(|value| value == Scalar::zero(value.dtype())) {
+                true => em.op(scope, &format!("arith.select {some}, {edge}, {none} : i64")),
+                false => {
+                    let looking = em.open(scope, Vec::new(), None);
+                    let zeros = self.are_zero(em, looking, rows, &at)?;
+                    let bound = em.op(looking, &format!("arith.select {zeros}, {edge}, {none} : i64"));
+                    em.close_either(looking, &some, "i64", &bound, &none)
+                }
+            };
+            bounds[usize::from(after)] = bound;
+        }
+        Ok(bounds)
+    }
+
+    /// Is the factor of the rows zero at a position of the sum, in all rows from the first of these to the last?
+    fn are_zero(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        [first, last]: &[String; 2],
+        at: &str,
+    ) -> Result<String, CodegenError> {
+        let factor: NodeId = self.c.factors[0];
+        let (row, iv) = (em.open(scope, Vec::new(), None), em.name());
+        let digit = self.bind_rows(em, row, &iv);
+        if let Some(&last) = self.c.rows.last() {
+            em.bind(row, last, digit);
+        }
+        for &l in &self.c.sum {
+            let at = if self.dag.extent(l) > 1 { at.to_string() } else { em.int(0) };
+            em.bind(row, l, at);
+        }
+        let value = em.value(factor, row)?.ssa;
+        let elem = Elem::of(self.dag[factor].dtype);
+        let zero = em.scalar(Scalar::zero(self.dag[factor].dtype), 1);
+        let compare = match elem == elem.int() {
+            true => format!("arith.cmpi eq, {value}, {zero} : {}", elem.ty(1)),
+            false => format!("arith.cmpf oeq, {value}, {zero} : {}", elem.ty(1)),
+        };
+        let holds = em.op(row, &compare);
+        let (name, yes) = (em.name(), em.literal("true", "i1"));
+        let next = em.op(row, &format!("arith.andi {name}, {holds} : i1"));
+        let one = em.int(1);
+        let end = em.op(scope, &format!("arith.addi {last}, {one} : i64"));
+        let carried = [Carried { name, init: yes, ty: "i1".to_string(), next }];
+        let bounds = Bounds { low: first.clone(), high: end, step: one };
+        Ok(em.close_loop(row, &iv, &bounds, &carried).swap_remove(0))
+    }
+
+    /// The sums of a tile, of which only some may be needed.
+    pub(crate) fn needed_sums(
+        &self,
+        em: &mut Emitter<'_>,
+        at: &OpenTile<'_>,
+        needed: &Needed,
+        from: &From,
+        to: &direct::Target,
+    ) -> Result<(), CodegenError> {
+        let part = em.open(at.column, Vec::new(), None);
+        let inside = at.inside(part);
+        match &needed.terms {
+            Some(terms) => {
+                let (from, count) = self.from_terms(em, part, terms, from);
+                self.sums(em, &inside, (Pass::Whole, Some(&count)), &from, to)?;
+            }
+            None => self.sums(em, &inside, (Pass::Whole, None), from, to)?,
+        }
+        let Some([first, end]) = &needed.columns else {
+            em.close_plain(part);
+            return Ok(());
+        };
+        let scope = at.column;
+        let base = self.times(em, scope, at.panel, self.sizes.width);
+        let width = em.int(self.sizes.width);
+        let behind = em.op(scope, &format!("arith.addi {base}, {width} : i64"));
+        let low = em.op(scope, &format!("arith.cmpi slt, {base}, {end} : i64"));
+        let high = em.op(scope, &format!("arith.cmpi sgt, {behind}, {first} : i64"));
+        let holds = em.op(scope, &format!("arith.andi {low}, {high} : i1"));
+        em.close_if(part, &holds);
+        Ok(())
+    }
+
+    /// Where the terms that count begin, and how many there are.
+    fn from_terms(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        [low, high]: &[String; 2],
+        from: &From,
+    ) -> (From, String) {
+        let s = &self.sizes;
+        let (mut low, mut high) = (low.clone(), high.clone());
+        let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
+        if self.has_marks() {
+            let finite = self.is_finite(em, scope, &from.columns);
+            let (none, all) = (em.int(0), em.int(s.sum));
+            low = em.op(scope, &format!("arith.select {finite}, {low}, {none} : i64"));
+            high = em.op(scope, &format!("arith.select {finite}, {high}, {all} : i64"));
+        }
+        let behind = self.times(em, scope, &low, stride);
+        let columns = self.offset(em, scope, &from.columns, &behind);
+        let behind = self.times(em, scope, &low, s.high);
+        let rows = self.offset(em, scope, &from.rows, &behind);
+        let place = from.place.as_ref().zip(self.windows.as_ref()).map(|(place, windows)| {
+            let by = windows.reads.nest.last().map_or(0, |l| l.1);
+            let behind = self.times(em, scope, &low, by);
+            place.beginning(self.offset(em, scope, &place.from, &behind))
+        });
+        let count = em.op(scope, &format!("arith.subi {high}, {low} : i64"));
+        (From { rows, columns, place }, count)
+    }
+
+    /// What a panel of columns says behind its end: zero where all it holds is finite.
+    fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: &str) -> String {
+        let behind = em.int(self.sizes.sum * self.sizes.width);
+        self.offset(em, scope, panel, &behind)
+    }
+
+    fn is_finite(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: &str) -> String {
+        let elem = self.sizes.elem;
+        let mark = self.mark(em, scope, panel);
+        let value = em.op(scope, &format!("llvm.load {mark} : !llvm.ptr -> {}", elem.name()));
+        let zero = em.scalar(Scalar::zero(self.dag[self.c.node].dtype), 1);
+        em.op(scope, &format!("arith.cmpf oeq, {value}, {zero} : {}", elem.name()))
+    }
+
+    /// Marks packed panels with these numbers, the first of which lies at `to`: zero times each of their elements, summed.
+    pub(crate) fn mark_panels(
+        &self,
+        em: &mut Emitter<'_>,
+        scope: ScopeId,
+        (from, until): (&str, &str),
+        to: &str,
+    ) -> Result<(), CodegenError> {
+        let (s, lanes) = (&self.sizes, self.c.tile.lanes);
+        let (ty, size) = (s.elem.ty(lanes), s.elem.size());
+        let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
+        let number = em.op(panel, &format!("arith.subi {iv}, {from} : i64"));
+        let start = self.times(em, panel, &number, s.column_panel());
+        let place = self.offset(em, panel, to, &start);
+        let (inner, position) = (em.open(panel, Vec::new(), None), em.name());
+        let at = self.offset(em, inner, &place, &position);
+        let load = format!("llvm.load {at} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
+        let value = em.op(inner, &load);
+        let zero = em.scalar(Scalar::zero(self.dag[self.c.node].dtype), lanes);
+        let name = em.name();
+        let next = em.op(inner, &format!("math.fma {value}, {zero}, {name} : {ty}"));
+        let bounds = em.whole(0, s.sum * s.width, lanes as i64);
+        let carried = [Carried { name, init: zero, ty, next }];
+        let sum = em.close_loop(inner, &position, &bounds, &carried).swap_remove(0);
+        let at = At { scope: panel, lanes };
+        let sum = em.horizontal(surject_ir::AccOp::Add, self.dag[self.c.node].dtype, &sum, at)?;
+        let mark = self.mark(em, panel, &place);
+        em.line(panel, &format!("llvm.store {sum}, {mark} : {}, !llvm.ptr", s.elem.name()));
+        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
+        em.close_loop(panel, &iv, &bounds, &[]);
+        Ok(())
+    }
+}
