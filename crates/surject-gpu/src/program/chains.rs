@@ -181,7 +181,7 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
     }
     let last = chain.products()[1].and_then(|last| tiles_of(gpu, last)).filter(|tiles| {
         let made = chain.listed("k", tiles).ok();
-        made.is_some_and(|made| is_writable(&made.chain.kernel))
+        made.is_some_and(|made| is_writable(gpu, &made.chain.kernel))
     });
     Some(Chosen { chain, kernels: Chained::Apart(last?), seconds })
 }
@@ -202,16 +202,17 @@ pub fn times(gpu: &Gpu, chain: &Chain) -> Option<(f64, Option<(f64, ChainTiles)>
     let timed = cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles).ok()?, tiles)));
     let mut timed: Vec<(f64, ChainTiles)> = timed.collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some((apart, timed.into_iter().find(|(_, tiles)| has_form(chain, tiles))))
+    Some((apart, timed.into_iter().find(|(_, tiles)| has_form(gpu, chain, tiles))))
 }
 
 /// Does a GPU have a form for a chain?
-fn has_form(chain: &Chain, tiles: &ChainTiles) -> bool {
-    chain.kernels("k", tiles).is_ok_and(|made| is_writable(&made.chain.kernel))
+fn has_form(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles) -> bool {
+    chain.kernels("k", tiles).is_ok_and(|made| is_writable(gpu, &made.chain.kernel))
 }
 
-fn is_writable(kernel: &surject_kernel::Kernel) -> bool {
-    legal(kernel).is_ok_and(|kernel| write::write(&kernel).is_ok())
+fn is_writable(gpu: &Gpu, kernel: &surject_kernel::Kernel) -> bool {
+    let written = |kernel| write::write(&kernel).is_ok_and(|written| written.launch.shared <= gpu.shared);
+    legal(kernel).is_ok_and(written)
 }
 
 /// How a chain may be cut: by matrix units where all of its products have types for them, else by threads.
@@ -304,7 +305,8 @@ impl Planner<'_> {
         }
         let tiles = Tiles { masked: true, ..tiles_of(self.gpu, &expression)? };
         let schedule = Schedule { directives: vec![Directive::Contract(tiles.clone())] };
-        schedule.check(&expression).is_ok().then_some(tiles)
+        let made = kernel_by(&expression, self.gpu, "k", schedule).ok()?;
+        is_writable(self.gpu, &made.launch.kernel).then_some(tiles)
     }
 
     /// The kernel of such sums.
