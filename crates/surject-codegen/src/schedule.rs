@@ -187,9 +187,7 @@ fn whole_row(
     const LONG: f64 = 8.0;
     let down: Vec<NodeId> = reductions.iter().copied().filter(|&r| dag[r].deps.contains(l)).collect();
     let rows = |&r: &NodeId| match &dag[r].node {
-        Node::Reduce { loops, body, .. }
-            if dag.reachable(&[*body], false).iter().all(|&n| is_beside(dag, n, l)) =>
-        {
+        Node::Reduce { loops, body, .. } if dag.reachable(&[*body]).iter().all(|&n| is_beside(dag, n, l)) => {
             dag.points(loops.iter().copied().collect())
         }
         _ => 0.0,
@@ -199,10 +197,10 @@ fn whole_row(
     let registers = all.div_ceil(target.vector_bytes / size) * down.len();
     // Long terms need more registers besides.
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let nodes = dag.reachable(&roots, true);
+    let nodes = dag.all_reachable(&roots);
     let most = 3 * target.vector_registers / 16 * copies(nodes.len(), target);
     let short = down.iter().all(|r| {
-        let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b], false));
+        let body = dag[*r].node.children().flat_map(|b| dag.reachable(&[b]));
         body.into_iter().all(|n| node_cost(dag, n) < LONG)
     });
     let fits = registers <= most && short;
@@ -336,7 +334,7 @@ impl Chooser<'_> {
     /// The loop order and the lanes of a reduction that is not inside a vector.
     fn reduction(&self, id: NodeId, around: &[LoopId]) -> ReducePlan {
         let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return ReducePlan::default() };
-        let nodes = self.dag.reachable(&[*body], false);
+        let nodes = self.dag.reachable(&[*body]);
         let order = self.in_memory_order(loops, &nodes);
         let mut best = (self.cost(&nodes, &self.nest(id, around, &order), None), None);
         for &l in loops {
@@ -371,7 +369,7 @@ fn keep_step(dag: &Dag, reductions: &[NodeId], plans: &mut HashMap<NodeId, Reduc
     let mut fewest: HashMap<(usize, LoopSet, Vec<LoopId>), (usize, usize)> = HashMap::new();
     // Reductions come after those inside of them.
     for &r in reductions {
-        let inside = dag.reachable(&dag[r].node.children().collect::<Vec<_>>(), true);
+        let inside = dag.all_reachable(&dag[r].node.children().collect::<Vec<_>>());
         let depth = inside.iter().filter_map(|n| depths.get(n)).max().map_or(0, |d| d + 1);
         depths.insert(r, depth);
         if let Some(plan) = plans.get(&r).filter(|p| p.lanes > 1) {
@@ -462,7 +460,7 @@ pub(crate) const BYTES_A_CYCLE: f64 = 8.0;
 fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
     let points = |lin: &Lin| lin.terms.iter().map(|t| dag.extent(t.0) as f64).product::<f64>();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let read = dag.reachable(&roots, true).into_iter().map(|n| match &dag[n].node {
+    let read = dag.all_reachable(&roots).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } => {
             // A window reads an element more than once, from a cache.
             let reach =

@@ -214,7 +214,7 @@ impl Dag {
         mut ids: HashMap<NodeId, NodeId>,
         lin: &dyn Fn(&Lin) -> Option<Lin>,
     ) -> Option<NodeId> {
-        for id in from.reachable(&[root], true) {
+        for id in from.all_reachable(&[root]) {
             if !ids.contains_key(&id) {
                 let data = &from[id];
                 let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), lin)?;
@@ -227,7 +227,7 @@ impl Dag {
     /// The root with a node replaced, in the bodies of reductions too; `None` on overflow.
     pub fn replaced(&mut self, root: NodeId, from: NodeId, to: NodeId) -> Option<NodeId> {
         let mut ids = HashMap::from([(from, to)]);
-        for id in self.reachable(&[root], true) {
+        for id in self.all_reachable(&[root]) {
             let data = self[id].clone();
             if id != from && data.node.children().any(|c| ids.contains_key(&c)) {
                 let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
@@ -312,13 +312,23 @@ impl Dag {
     }
 
     /// The nodes that some nodes reach without entering the body of a reduction, children before parents.
-    pub fn reachable(&self, roots: &[NodeId], into_reductions: bool) -> Vec<NodeId> {
+    pub fn reachable(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        self.reached(roots, |node| !matches!(node, Node::Reduce { .. }))
+    }
+
+    /// The nodes that some nodes reach, those in the bodies of reductions included, children before parents.
+    pub fn all_reachable(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        self.reached(roots, |_| true)
+    }
+
+    /// The nodes that some nodes reach through those that are entered.
+    fn reached(&self, roots: &[NodeId], enters: impl Fn(&Node) -> bool) -> Vec<NodeId> {
         let Some(last) = roots.iter().max() else { return Vec::new() };
         let mut seen = vec![false; last.0 as usize + 1];
         roots.iter().for_each(|r| seen[r.0 as usize] = true);
         for id in (0..seen.len()).rev() {
             let node = &self.nodes[id].node;
-            if seen[id] && (into_reductions || !matches!(node, Node::Reduce { .. })) {
+            if seen[id] && enters(node) {
                 node.children().for_each(|c| seen[c.0 as usize] = true);
             }
         }

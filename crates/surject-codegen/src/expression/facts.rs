@@ -10,7 +10,7 @@ const NODES: usize = 2000;
 
 /// May a value be `-0.0`? Where it is not known it may.
 pub(crate) fn may_be_negative_zero(dag: &Dag, x: NodeId) -> bool {
-    let reachable = dag.reachable(&[x], true);
+    let reachable = dag.all_reachable(&[x]);
     if reachable.len() > NODES {
         return true;
     }

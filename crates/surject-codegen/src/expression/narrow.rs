@@ -75,7 +75,7 @@ fn over_elements(
     rest.terms.retain(|t| t.0 != l);
     let place = element.plus(&rest, -1)?.times(guard.expr.coeff(l))?;
     let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-    for id in dag.reachable(&[body], true) {
+    for id in dag.all_reachable(&[body]) {
         let data = dag[id].clone();
         let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
         let mut node = data.node.mapped(&at, &|lin| lin.substitute(l, &place))?;

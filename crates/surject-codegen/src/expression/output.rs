@@ -34,7 +34,7 @@ pub struct Output {
 /// The tensors of a kernel: some, then those that nodes load.
 pub fn buffers(dag: &Dag, first: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
     let mut buffers = first.to_vec();
-    for id in dag.reachable(roots, true) {
+    for id in dag.all_reachable(roots) {
         if let Node::Load { buf, .. } | Node::Gather { buf, .. } = dag[id].node
             && buf != Buf::OWN
             && !buffers.contains(&buf)

@@ -253,7 +253,7 @@ fn is_zero(value: Scalar) -> bool {
 /// The body with constants folded, and conditions in their simplest form.
 fn fold(dag: &mut Dag, body: NodeId) -> Result<NodeId, CodegenError> {
     let mut rewriter = Rewriter { dag, ids: HashMap::new() };
-    for id in rewriter.dag.reachable(&[body], false) {
+    for id in rewriter.dag.reachable(&[body]) {
         let copied = rewriter.copy(id, &|lin| Some(lin.clone()));
         let copied = copied.ok_or_else(|| CodegenError::overflow("an address"))?;
         let new = simpler(rewriter.dag, copied);
@@ -340,12 +340,11 @@ fn divided(guard: &Guard) -> Option<Guard> {
 /// The values that reductions give to many points of the output alike: each is worth storing first.
 pub fn fixed(dag: &Dag, root: NodeId, outer: &[LoopId]) -> Vec<NodeId> {
     const REPEATED: i64 = 4;
-    let reachable = dag.reachable(&[root], false);
+    let reachable = dag.reachable(&[root]);
     let repeats = |n: NodeId| -> i64 {
         outer.iter().filter(|&&l| !dag[n].deps.contains(l)).map(|&l| dag.extent(l)).product()
     };
-    let reduces =
-        |n: NodeId| dag.reachable(&[n], false).iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+    let reduces = |n: NodeId| dag.reachable(&[n]).iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
     let is_fixed = |n: NodeId| repeats(n) >= REPEATED && reduces(n);
     let mut found: Vec<NodeId> = Vec::new();
     for &n in reachable.iter().rev() {

@@ -38,7 +38,7 @@ impl Rewriter<'_> {
 
 /// A term with something else in the place of a loop.
 pub(crate) fn substituted(dag: &mut Dag, body: NodeId, l: LoopId, by: &Lin) -> Option<NodeId> {
-    let inside = dag.reachable(&[body], true);
+    let inside = dag.all_reachable(&[body]);
     let mut rewriter = Rewriter { dag, ids: HashMap::new() };
     let mut new = body;
     for n in inside {

@@ -181,7 +181,7 @@ pub(crate) fn tail(dag: &Dag, root: NodeId, l: LoopId, side: Side) -> Option<Tai
     if !dag[root].deps.contains(l) {
         return None;
     }
-    let nodes = dag.reachable(&[root], false);
+    let nodes = dag.reachable(&[root]);
     if nodes.len() > NODES || !may_have_tails(dag, &nodes) {
         return None;
     }
@@ -197,6 +197,10 @@ pub(crate) fn tail(dag: &Dag, root: NodeId, l: LoopId, side: Side) -> Option<Tai
         _ => None,
     }
 }
+
+/// The value that decides a connective: `false` an and, `true` an or.
+#[derive(Clone, Copy)]
+struct Decides(bool);
 
 struct Analysis<'a> {
     dag: &'a Dag,
@@ -228,7 +232,7 @@ impl Analysis<'_> {
                 cut => cut,
             },
             Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y) if data.dtype.is_bool() => {
-                self.connective(*op == BinaryOp::Or, &self.of(*x), &self.of(*y))
+                self.connective(Decides(*op == BinaryOp::Or), &self.of(*x), &self.of(*y))
             }
             Node::Select(c, x, y) => self.select(&self.of(*c), &self.of(*x), &self.of(*y)),
             node => {
@@ -267,7 +271,7 @@ impl Analysis<'_> {
             // Equal is what is neither less nor greater.
             BinaryOp::Eq | BinaryOp::Ne => {
                 let sides = [bound(ahead(&x, &y, 0)), bound(ahead(&y, &x, 0))];
-                let equal = self.connective(false, &sides[0], &sides[1]);
+                let equal = self.connective(Decides(false), &sides[0], &sides[1]);
                 match (op, equal.value()) {
                     (BinaryOp::Ne, Some(value)) => equal.with_value(Some(Scalar::bool(!value.is_true()))),
                     _ => equal,
@@ -278,8 +282,8 @@ impl Analysis<'_> {
     }
 
     /// `x ∧ y`, or `x ∨ y`. One that decides needs nothing of the other.
-    fn connective(&self, or: bool, x: &Along, y: &Along) -> Along {
-        let decides = |a: &Along| a.value().is_some_and(|v| v.is_true() == or);
+    fn connective(&self, Decides(decisive): Decides, x: &Along, y: &Along) -> Along {
+        let decides = |a: &Along| a.value().is_some_and(|v| v.is_true() == decisive);
         match (decides(x), decides(y)) {
             (true, true) => match (x, y) {
                 (Along::Tail(a, _), Along::Tail(b, _)) if a.digits == b.digits => {
@@ -294,7 +298,7 @@ impl Analysis<'_> {
             (true, false) => x.clone(),
             (false, true) => y.clone(),
             (false, false) => {
-                let value = x.value().and(y.value()).map(|_| Scalar::bool(!or));
+                let value = x.value().and(y.value()).map(|_| Scalar::bool(!decisive));
                 x.clone().with(y, self.side).with_value(value)
             }
         }
@@ -321,9 +325,9 @@ impl Analysis<'_> {
             let least = self.bound(&guard.expr);
             let most = guard.expr.times(-1).and_then(|lin| lin.plus(&Lin::constant(guard.bound - 1), 1));
             let most = most.map_or(Along::Varies, |lin| self.bound(&lin));
-            self.connective(false, &least, &most)
+            self.connective(Decides(false), &least, &most)
         };
-        let all = guards.iter().map(fails).reduce(|all, more| self.connective(false, &all, &more));
+        let all = guards.iter().map(fails).reduce(|all, more| self.connective(Decides(false), &all, &more));
         match all {
             Some(Along::Tail(edge, Some(holds))) if !holds.is_true() => Along::Tail(edge, Some(fill)),
             _ => Along::Varies,

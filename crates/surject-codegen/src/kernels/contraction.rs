@@ -239,7 +239,7 @@ impl Expression {
 
     /// Are the loads of a value at neighbours along a loop neighbours in memory?
     fn lie_next(&self, value: NodeId, along: LoopId) -> bool {
-        let nodes = self.dag.reachable(&[value], true);
+        let nodes = self.dag.all_reachable(&[value]);
         let strides = nodes.into_iter().filter_map(|n| match &self.dag[n].node {
             Node::Load { address, .. } => Some(address.coeff(along)),
             _ => None,

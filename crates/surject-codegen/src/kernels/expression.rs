@@ -130,7 +130,7 @@ impl Expression {
                 let outer = outer.iter().map(name).collect();
                 let terms = self.dag.points(self.dag[n].deps.union(loops.iter().copied().collect()));
                 let leaf = |n: &NodeId| matches!(self.dag[*n].node, Node::Const(_) | Node::Load { .. });
-                let body = self.dag.reachable(&[*body], false);
+                let body = self.dag.reachable(&[*body]);
                 let operations = terms * (1 + body.iter().filter(|n| !leaf(n)).count()) as f64;
                 let loops = loops.iter().map(name).collect();
                 Some(Reduction { op: *op, loops, outer, operations })
@@ -232,7 +232,7 @@ impl Expression {
     /// The nodes, children before parents.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
-        self.dag.reachable(&roots, true)
+        self.dag.all_reachable(&roots)
     }
 
     /// The loops of reductions, in the order of their names.

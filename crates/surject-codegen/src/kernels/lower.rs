@@ -279,7 +279,7 @@ impl Lowering<'_> {
         let dag = &self.expression.dag;
         let later: LoopSet = further.iter().map(|a| a.of).collect();
         let known = |n: &NodeId| matches!(dag[*n].node, Node::Reduce { .. }) && !dag[*n].deps.meets(later);
-        let found: Vec<NodeId> = dag.reachable(roots, false).into_iter().filter(known).collect();
+        let found: Vec<NodeId> = dag.reachable(roots).into_iter().filter(known).collect();
         found.into_iter().try_for_each(|n| self.value(n).map(|_| ()))
     }
 
@@ -303,7 +303,7 @@ impl Lowering<'_> {
         if let Some(value) = self.cached(node) {
             return Ok(value);
         }
-        for n in self.expression.dag.reachable(&[node], false) {
+        for n in self.expression.dag.reachable(&[node]) {
             if self.cached(n).is_none() {
                 let value = self.node(n)?;
                 if let Some(frame) = self.frames.last_mut() {

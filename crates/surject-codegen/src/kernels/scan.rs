@@ -134,7 +134,7 @@ impl Cut<'_> {
         let term = dag.import(&self.dag, self.scan.step, &|lin| lin.substitute(along, &at));
         let mut term = term.ok_or_else(overflow)?;
         // Where the guard fails there is nothing to load.
-        for node in dag.reachable(&[term], true) {
+        for node in dag.all_reachable(&[term]) {
             let data = dag[node].clone();
             if let Node::Load { buf, address, mut guards } = data.node {
                 guards.push(guard.clone());

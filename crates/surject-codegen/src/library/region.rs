@@ -190,7 +190,7 @@ impl Inlined {
         let (own, element) = self.chosen(dag, i)?;
         let results: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
         let mut values = HashSet::from([own, element]);
-        for n in dag.reachable(&results, true) {
+        for n in dag.all_reachable(&results) {
             let node = &dag[n].node;
             match *node {
                 Node::Select(c, x, y)
@@ -239,7 +239,7 @@ impl Inlined {
     /// Does the function read tensors from outside?
     pub fn reads_memory(&self, dag: &Dag) -> bool {
         let roots: Vec<NodeId> = self.results.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect();
-        dag.reachable(&roots, true)
+        dag.all_reachable(&roots)
             .iter()
             .any(|&n| matches!(dag[n].node, Node::Load { .. } | Node::Gather { .. }))
     }

@@ -67,14 +67,16 @@ pub fn find(
     // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.
     let far =
         |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.llc_bytes as f64;
-    let within = dag.reachable(&[output.root], true).iter().any(far);
+    let within = dag.all_reachable(&[output.root]).iter().any(far);
     let columns = dag.extent(last);
-    dag.reachable(&[output.root], within).into_iter().find_map(|n| {
+    let roots = [output.root];
+    let nodes = if within { dag.all_reachable(&roots) } else { dag.reachable(&roots) };
+    nodes.into_iter().find_map(|n| {
         let Node::Reduce { loops, body, field, .. } = &dag[n].node else { return None };
         let dtype = dag[n].dtype;
         let exact = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
         let points: f64 = loops.iter().chain(&schedule.order).map(|&l| dag.extent(l) as f64).product();
-        let inside = dag.reachable(&[*body], true);
+        let inside = dag.all_reachable(&[*body]);
         let strided = inside.iter().any(|&n| match &dag[n].node {
             Node::Load { address, .. } => {
                 address.coeff(last) == 1 && loops.iter().all(|&l| address.coeff(l).abs() >= APART)
@@ -107,7 +109,7 @@ fn places(dag: &Dag, body: NodeId, rows: LoopId, last: LoopId, target: &Target) 
         let (loads, deps) = (matches!(dag[*n].node, Node::Load { .. }), dag[*n].deps);
         loads && deps.contains(rows) && !deps.contains(last)
     };
-    let beside = dag.extent(last) <= SHORT && dag.reachable(&[body], true).iter().any(of_a_row);
+    let beside = dag.extent(last) <= SHORT && dag.all_reachable(&[body]).iter().any(of_a_row);
     if beside { ROWS / 2 } else { ROWS }
 }
 

@@ -34,9 +34,9 @@ pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Optio
             }
         }
     };
-    look(dag.reachable(&roots, true), false);
+    look(dag.all_reachable(&roots), false);
     if let Some(apart) = apart {
-        look(dag.reachable(&[apart], true), true);
+        look(dag.all_reachable(&[apart]), true);
     }
     found.into_iter().filter(|f| f.1).map(|f| f.0).collect()
 }
@@ -53,10 +53,10 @@ struct Ahead {
 impl Ahead {
     fn new(dag: &Dag, roots: &[NodeId], row: LoopId) -> Ahead {
         let mut ahead = Ahead { row, summed: LoopSet::default(), late: HashSet::new() };
-        for id in dag.reachable(roots, true) {
+        for id in dag.all_reachable(roots) {
             let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
             if dag[id].deps.contains(row) {
-                ahead.late.extend(dag.reachable(&[*body], true));
+                ahead.late.extend(dag.all_reachable(&[*body]));
             } else {
                 ahead.summed = ahead.summed.union(loops.iter().copied().collect());
             }

@@ -132,7 +132,7 @@ impl Accesses<'_> {
 
     /// Everything that some nodes load, but from one tensor.
     fn read(&mut self, roots: &[NodeId], but: Option<Buf>) {
-        for id in self.dag.reachable(roots, true) {
+        for id in self.dag.all_reachable(roots) {
             let (buf, address) = match &self.dag[id].node {
                 Node::Load { buf, address, .. } => (*buf, Some(address)),
                 Node::Gather { buf, .. } => (*buf, None),
@@ -222,7 +222,7 @@ impl Recipe {
                 let piece = (left > 1).then_some((last, steps));
                 // What is summed once for all parts would be summed again for every range.
                 let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-                let own = dag.reachable(&roots, false).iter().all(|&n| {
+                let own = dag.reachable(&roots).iter().all(|&n| {
                     !matches!(dag[n].node, Node::Reduce { .. })
                         || weights.iter().all(|w| dag[n].deps.contains(w.0))
                 });
@@ -253,7 +253,7 @@ impl Recipe {
             return None;
         }
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        let nodes = dag.reachable(&roots, false);
+        let nodes = dag.reachable(&roots);
         let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
         let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
         let lost = cycles * (1.0 - 1.0 / (target.vector_bytes / size).max(1) as f64);

@@ -20,7 +20,7 @@ impl Emitter<'_> {
         const ROWS: i64 = 4;
         const NODES: usize = 8;
         let terms: i64 = loops.iter().map(|&l| self.dag.extent(l)).product();
-        let nodes = self.dag.reachable(&[body], false);
+        let nodes = self.dag.reachable(&[body]);
         let there = |guards: &[Guard]| guards.iter().all(|g| self.fact(g, scope) == GuardFact::Always);
         let windows = || nodes.iter().any(|&n| !self.dag[n].node.guards().is_empty());
         (2..=TERMS).contains(&terms)
@@ -261,7 +261,7 @@ impl Emitter<'_> {
     fn part_beside(&self, terms: &[Term], last: LoopId, main: i64, lanes: usize) -> Option<i64> {
         let bodies: Vec<NodeId> = terms.iter().map(|t| t.body).collect();
         let (mut far, mut cost) = (0, 0.0);
-        for n in self.dag.reachable(&bodies, false) {
+        for n in self.dag.reachable(&bodies) {
             let data = &self.dag[n];
             if !data.deps.contains(last) {
                 continue;
@@ -326,7 +326,7 @@ impl Emitter<'_> {
             return false;
         }
         let mut loads = 0;
-        let fits = self.dag.reachable(&[body], false).into_iter().all(|n| match &self.dag[n].node {
+        let fits = self.dag.reachable(&[body]).into_iter().all(|n| match &self.dag[n].node {
             _ if !self.dag[n].deps.contains(last) => true,
             Node::Load { address, guards, .. } => {
                 loads += 1;

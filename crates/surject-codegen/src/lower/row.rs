@@ -385,7 +385,7 @@ impl Row<'_> {
         };
         !cfg!(target_endian = "big")
             && self.outputs.iter().all(stored)
-            && dag.reachable(&roots, false).into_iter().all(fits)
+            && dag.reachable(&roots).into_iter().all(fits)
     }
 
     /// As many short rows as there are lanes.
@@ -449,7 +449,7 @@ impl Row<'_> {
         const NODES: usize = 60;
         const MOST: usize = 300;
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
-        let nodes = dag.reachable(&roots, true);
+        let nodes = dag.all_reachable(&roots);
         let mut cuts = BTreeSet::new();
         for &n in &nodes {
             cuts.extend(dag[n].node.guards().iter().filter_map(|g| holds(g, l, dag)).flatten());
@@ -520,7 +520,7 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     // Those that are alike, such as the sums of a block, are one entry.
     let mut reductions: Vec<(String, usize)> = Vec::new();
-    for id in dag.reachable(roots, true) {
+    for id in dag.all_reachable(roots) {
         if let Node::Reduce { op, .. } = &dag[id].node
             && let Some(plan) = schedule.reductions.get(&id)
         {

@@ -21,7 +21,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &
         return None;
     }
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    dag.reachable(&roots, true).into_iter().find_map(|n| match dag[n].node {
+    dag.all_reachable(&roots).into_iter().find_map(|n| match dag[n].node {
         Node::Select(c, ..) => {
             let everywhere = dag[c].deps == LoopSet::default() && !matches!(dag[c].node, Node::Const(_));
             (everywhere && dag[n].deps != LoopSet::default()).then_some(c)
@@ -64,7 +64,7 @@ fn decided(
     let (mut dag, mut outputs) = (dag.clone(), outputs.to_vec());
     loop {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        let choice = dag.reachable(&roots, true).into_iter().find_map(|n| match dag[n].node {
+        let choice = dag.all_reachable(&roots).into_iter().find_map(|n| match dag[n].node {
             Node::Select(c, x, y) if c == condition => Some((n, if holds { x } else { y })),
             _ => None,
         });

@@ -68,7 +68,7 @@ impl Emitter<'_> {
             let Node::Reduce { loops: along, body, .. } = &self.dag[other].node else { continue };
             let deps = self.dag[other].deps;
             let home = self.home(scope, deps);
-            let inside = || self.dag.reachable(&[*body], true);
+            let inside = || self.dag.all_reachable(&[*body]);
             let fits = along == loops
                 && home == at.scope
                 && self.lanes(home, deps) == at.lanes

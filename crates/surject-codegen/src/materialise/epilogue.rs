@@ -30,7 +30,7 @@ pub fn find(
     if output.join.is_some() || !schedule.is_plain() {
         return None;
     }
-    let direct = dag.reachable(&[output.root], false);
+    let direct = dag.reachable(&[output.root]);
     let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
     let mut sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
     sums.sort_unstable_by_key(|&n| std::cmp::Reverse(n));

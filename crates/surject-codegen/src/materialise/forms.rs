@@ -386,7 +386,7 @@ impl<'a> Stores<'a> {
             }
             _ => false,
         };
-        dag.reachable(&[output.root], false).into_iter().find_map(|n| match &dag[n].node {
+        dag.reachable(&[output.root]).into_iter().find_map(|n| match &dag[n].node {
             Node::Reduce { op: AccOp::Add, loops, body, field } => {
                 let Node::Guarded { inner, .. } = dag[*body].node else { return None };
                 let product = matches!(dag[inner].node, Node::Binary(BinaryOp::Mul, ..));
@@ -409,9 +409,9 @@ impl<'a> Stores<'a> {
         const FEW_TERMS: i64 = 8;
         let [output] = outputs else { return Choice::None };
         let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
-        let direct = dag.reachable(&[output.root], false);
+        let direct = dag.reachable(&[output.root]);
         let mut chosen = Choice::None;
-        for id in dag.reachable(&[output.root], true) {
+        for id in dag.all_reachable(&[output.root]) {
             let Node::Reduce { field, .. } = &dag[id].node else { continue };
             let Some(c) = analyse::analyse(dag, outputs, id, self.target) else { continue };
             let Some(scratch) = contraction::scratch(dag, &c, self.target) else { continue };

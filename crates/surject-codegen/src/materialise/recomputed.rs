@@ -45,7 +45,7 @@ pub fn find(
         }
         let deps = dag[n].deps;
         let (times, needed) = (runs(dag, deps, &around), dag.points(deps));
-        if times >= TIMES * needed && !dag.reachable(&[n], true).iter().any(|&n| outside(dag, n)) {
+        if times >= TIMES * needed && !dag.all_reachable(&[n]).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
                 return Some((n, lane));
@@ -92,7 +92,7 @@ fn runs(dag: &Dag, deps: LoopSet, around: &[LoopId]) -> f64 {
 /// The cycles of scalar code in a value, as often as it is computed.
 fn work(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> f64 {
     let own = |n: NodeId| node_cost(dag, n) * runs(dag, dag[n].deps, around);
-    let direct = dag.reachable(&[n], false);
+    let direct = dag.reachable(&[n]);
     let bodies = direct.iter().filter(|&&r| matches!(dag[r].node, Node::Reduce { .. })).map(|&r| {
         let inside = inside(dag, r, around, schedule);
         let body = dag[r].node.children().next();

@@ -224,7 +224,7 @@ impl<'a> Stores<'a> {
     /// What a phase sums for many of its positions alike, and can make of sums of pieces.
     fn pieces(&self, Pulled { dag, outer, outputs }: &Pulled) -> Vec<(NodeId, Pieces)> {
         let fixed: Vec<NodeId> = outputs.iter().flat_map(|o| polyphase::fixed(dag, o.root, outer)).collect();
-        let sums = dag.reachable(&fixed, false).into_iter();
+        let sums = dag.reachable(&fixed).into_iter();
         sums.filter_map(|sum| Some((sum, Pieces::find(dag, sum, self.target)?))).collect()
     }
 
@@ -344,7 +344,7 @@ impl<'a> Stores<'a> {
         let units = units(dag, &schedule.order, schedule, self.target, (free, &Grain::ROWS));
         let along = units.prefix.len() + usize::from(units.pieces > 1);
         let mut work: Vec<(FieldId, f64)> = Vec::new();
-        for id in dag.reachable(&roots, true) {
+        for id in dag.all_reachable(&roots) {
             let Node::Reduce { loops, field, .. } = &dag[id].node else { continue };
             let deps = dag[id].deps;
             let depth = deps.depth(&schedule.order);

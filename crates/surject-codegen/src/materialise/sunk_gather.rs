@@ -178,7 +178,7 @@ impl Said<'_> {
 
     fn root(&mut self, root: NodeId) -> Option<NodeId> {
         let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-        for id in self.from.reachable(&[root], true) {
+        for id in self.from.all_reachable(&[root]) {
             let data = &self.from[id];
             let at = |n: NodeId| ids.get(&n).copied().unwrap_or(n);
             let made = match &data.node {

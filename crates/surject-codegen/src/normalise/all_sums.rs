@@ -60,7 +60,7 @@ impl Pieces {
     pub(crate) fn find(dag: &Dag, reduction: NodeId, target: &Target) -> Option<Pieces> {
         let Node::Reduce { op, loops, body, field } = &dag[reduction].node else { return None };
         let dtype = dag[reduction].dtype;
-        let inside = dag.reachable(&[*body], true);
+        let inside = dag.all_reachable(&[*body]);
         let simple = |n: &NodeId| {
             matches!(
                 dag[*n].node,
@@ -93,7 +93,7 @@ impl Pieces {
         let mut sums = Dag::default();
         let (each, piece) = (sums.add_loop(count)?, sums.add_loop(pieces)?);
         let term = sums.import(dag, *body, &|_| Lin::var(each).plus(&Lin::var(piece), by))?;
-        let expression = sums.reachable(&[term], true);
+        let expression = sums.all_reachable(&[term]);
         let expression = expression.into_iter().map(|n| (sums[n].node.clone(), sums[n].dtype)).collect();
         Some(Pieces {
             key: Key { expression, op: *op, pieces, first: low.div_euclid(by.abs()) },

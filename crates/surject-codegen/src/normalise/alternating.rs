@@ -52,7 +52,7 @@ fn pair(first: &Pulled, second: &Pulled) -> Option<(Pulled, Option<Pulled>, i64)
     // The loops of reductions are others.
     let mut longest = 0;
     let mut names: HashMap<LoopId, LoopId> = first.outer.iter().map(|&l| (l, l)).collect();
-    for n in b.reachable(&[y.root], true) {
+    for n in b.all_reachable(&[y.root]) {
         let mut inside: Vec<LoopId> = b[n].deps.loops().collect();
         if let Node::Reduce { loops, .. } = &b[n].node {
             inside.extend(loops);

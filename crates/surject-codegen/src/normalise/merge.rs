@@ -67,7 +67,7 @@ fn mergeable(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(LoopId,
     let mut groups: Vec<&[LoopId]> = vec![outer];
     let mut fixed = LoopSet::default();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    for id in dag.reachable(&roots, true) {
+    for id in dag.all_reachable(&roots) {
         conditions.extend(dag[id].node.guards());
         match &dag[id].node {
             Node::Load { address, .. } | Node::Gather { address, .. } => lins.push(address),

@@ -31,7 +31,7 @@ pub(crate) mod parts;
 mod settle;
 
 use crate::expression::dag::Buf;
-use crate::lower::recipe::{Cut, Recipe};
+use crate::lower::recipe::{Access, Cut, Recipe};
 use crate::lower::row::Kernel;
 use crate::program::fuse::settle::settle;
 use crate::program::steps::Step;
@@ -85,7 +85,9 @@ const LEAST_OF_LITTLE: f64 = 10_000.0;
 /// Cycles below which work is little: all is done by one task, where no kernel has several.
 const SHARED: f64 = 120_000.0;
 
-/// Bytes a cycle from memory or a cache that the threads share, and from a thread's own cache.
+/// Bytes a cycle from memory, from a cache that the threads share, and from a thread's own cache.
+const MEMORY: f64 = FAR / 2.0;
+
 const FAR: f64 = BYTES_A_CYCLE;
 
 const NEAR: f64 = 32.0;
@@ -101,19 +103,27 @@ struct Member {
     cut: Cut,
     /// Cycles that it takes longer than the kernel alone.
     lost: f64,
-    /// Memory, is it written, bytes of a part.
-    accesses: Vec<(Buf, bool, Option<i64>)>,
+    /// How it touches memory.
+    accesses: Vec<Access>,
 }
 
 impl Member {
     fn touches(&self, memory: Buf) -> bool {
-        self.accesses.iter().any(|a| a.0 == memory)
+        self.accesses.iter().any(|a| a.buf == memory)
     }
 
-    /// The memory that it reads, or writes, in parts, and the bytes of all of them.
-    fn in_parts(&self, written: bool) -> impl Iterator<Item = (Buf, i64)> {
-        let such = self.accesses.iter().filter(move |a| a.1 == written);
-        such.filter_map(|a| Some((a.0, a.2?.saturating_mul(self.cut.parts))))
+    /// The memory that it reads in parts, and the bytes of all of them.
+    fn parts_read(&self) -> impl Iterator<Item = (Buf, i64)> {
+        self.accesses.iter().filter(|a| !a.write).filter_map(|a| self.all_parts(a))
+    }
+
+    /// The memory that it writes in parts, and the bytes of all of them.
+    fn parts_written(&self) -> impl Iterator<Item = (Buf, i64)> {
+        self.accesses.iter().filter(|a| a.write).filter_map(|a| self.all_parts(a))
+    }
+
+    fn all_parts(&self, access: &Access) -> Option<(Buf, i64)> {
+        Some((access.buf, access.share?.saturating_mul(self.cut.parts)))
     }
 
     /// The tensors of the kernel that have such memory.
@@ -151,13 +161,13 @@ impl Chain {
         const MUCH: f64 = 1.5;
         let cycles = |m: &Member| world.kernels[m.kernel].cycles;
         let near = |m: &Member, memory: Buf| {
-            let part = m.accesses.iter().find(|a| a.0 == memory).and_then(|a| a.2);
+            let part = m.accesses.iter().find(|a| a.buf == memory).and_then(|a| a.share);
             part.is_some_and(|part| part.saturating_mul(self.most) <= world.target.l1_bytes as i64)
         };
         // Results that no cache of a thread holds.
         let leaves = |m: &Member| {
             let inside = |memory: Buf| self.between.iter().any(|b| b.0 == memory);
-            m.in_parts(true).any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
+            m.parts_written().any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
         };
         let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
         let asks = |memory: Buf| {
@@ -169,7 +179,7 @@ impl Chain {
             } else {
                 touching.rfind(|m| m.at > left && !leaves(m))
             };
-            let written = self.members.iter().any(|m| m.accesses.iter().any(|a| a.0 == memory && a.1));
+            let written = self.members.iter().any(|m| m.accesses.iter().any(|a| a.buf == memory && a.write));
             match most.filter(|m| near(m, memory)) {
                 _ if written => None,
                 Some(most) => (most.at == member.at).then_some(When::Rows(self.most)),
@@ -191,7 +201,8 @@ impl Chain {
 
     fn fused(&self) -> Fused {
         let inside = |buf: Buf| self.between.iter().any(|b| b.0 == buf);
-        let left = |m: &Member| m.accesses.iter().filter(|a| a.1 && !inside(a.0)).map(|a| a.0).collect();
+        let left =
+            |m: &Member| m.accesses.iter().filter(|a| a.write && !inside(a.buf)).map(|a| a.buf).collect();
         Fused {
             members: self.members.iter().map(|m| (m.kernel, left(m))).collect(),
             saved: self.estimate.saved - self.estimate.lost,
@@ -287,8 +298,7 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
     const WINDOW: usize = 24;
     // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
     // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
-    let far =
-        |m: &Member| m.in_parts(false).any(|(_, bytes)| bytes > world.target.llc_share_bytes as i64 / 2);
+    let far = |m: &Member| m.parts_read().any(|(_, bytes)| bytes > world.target.llc_share_bytes as i64 / 2);
     let mut members: Vec<Member> = Vec::new();
     let mut chosen = None;
     let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -370,13 +380,14 @@ fn member(step: &Step, at: usize, parts: i64, world: &World<'_>) -> Option<Membe
         Some((world.memory)(buffers[place]))
     };
     let accesses = recipe.accesses(&cut, world.target).into_iter();
-    let accesses: Option<Vec<_>> = accesses.map(|a| Some((here(a.buf)?, a.write, a.share))).collect();
+    let accesses: Option<Vec<_>> = accesses.map(|a| Some(Access { buf: here(a.buf)?, ..a })).collect();
     Some(Member { at, kernel: *kernel, buffers: buffers.clone(), recipe, cut, lost, accesses: accesses? })
 }
 
 /// Do the same parts of two kernels need nothing of each other's other parts?
 fn apart(a: &Member, b: &Member) -> bool {
-    a.accesses
-        .iter()
-        .all(|x| b.accesses.iter().all(|y| x.0 != y.0 || !(x.1 || y.1) || (x.2.is_some() && x.2 == y.2)))
+    let aside = |x: &Access, y: &Access| {
+        x.buf != y.buf || !(x.write || y.write) || (x.share.is_some() && x.share == y.share)
+    };
+    a.accesses.iter().all(|x| b.accesses.iter().all(|y| aside(x, y)))
 }

@@ -215,7 +215,7 @@ pub(crate) fn packed_share(dag: &Dag, c: &Contraction, target: &Target) -> Optio
 /// Where the tiles read: the row factor and the rest of the stored field, but not what only the column factor reads.
 pub(crate) fn read_by_tiles(dag: &Dag, output: &Output, c: &Contraction) -> Vec<NodeId> {
     let mut roots = vec![c.factors[0]];
-    for id in dag.reachable(&[output.root], false) {
+    for id in dag.reachable(&[output.root]) {
         match &dag[id].node {
             Node::Load { .. } => roots.push(id),
             Node::Reduce { body, .. } if id != c.node => roots.push(*body),

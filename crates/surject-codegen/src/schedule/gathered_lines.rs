@@ -46,9 +46,9 @@ pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
     let last = if target.treats_all_as_large { 0.0 } else { target.llc_bytes as f64 };
     let [near, least] = far_bytes(target);
-    let far = dag.reachable(roots, true).into_iter().filter_map(|n| {
+    let far = dag.all_reachable(roots).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
-        let (most, chosen_by) = (most(dag, *offset)?, dag.reachable(&[*offset], true));
+        let (most, chosen_by) = (most(dag, *offset)?, dag.all_reachable(&[*offset]));
         let end = most.checked_add(address.range(&dag.extents)?.1)?;
         let size = Elem::in_memory(dag[n].dtype).size() as i64;
         let what = if 2.0 * dag.bytes(n) < STAYS * last { Ask::Now } else { Ask::Soon };

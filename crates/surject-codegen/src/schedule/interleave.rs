@@ -97,7 +97,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let touched = interleave.touched();
     let nodes: Vec<NodeId> =
-        dag.reachable(&roots, true).into_iter().filter(|&n| dag[n].deps.meets(touched)).collect();
+        dag.all_reachable(&roots).into_iter().filter(|&n| dag[n].deps.meets(touched)).collect();
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max()?;
     let native = (target.vector_bytes / widest) as i64;
     // Rows that nearly fill their vectors are done one by one.
@@ -244,7 +244,7 @@ impl Interleave {
             node
         };
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        for id in dag.reachable(&roots, true) {
+        for id in dag.all_reachable(&roots) {
             let data = &dag[id];
             let at = |n: NodeId| ids[n.0 as usize];
             let as_run = |lin: &Lin| self.as_run(dag, lin, run);

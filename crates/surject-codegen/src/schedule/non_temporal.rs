@@ -68,7 +68,7 @@ fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
     /// A part of them that does not count.
     const LITTLE: f64 = 1.0 / 16.0;
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    dag.reachable(&roots, true).into_iter().any(|n| match &dag[n].node {
+    dag.all_reachable(&roots).into_iter().any(|n| match &dag[n].node {
         Node::Load { address, .. } => {
             dag.points(address.loops()) * Elem::in_memory(dag[n].dtype).size() as f64 > LITTLE * bytes
         }

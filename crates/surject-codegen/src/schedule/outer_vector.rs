@@ -84,12 +84,12 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     /// A function costs no less.
     const FUNCTION: f64 = 15.0;
     let [output] = outputs else { return None };
-    let nodes = dag.reachable(&[output.root], true);
+    let nodes = dag.all_reachable(&[output.root]);
     // Is a function of what is reduced evaluated, of nothing else or where vectors are for others of its arguments?
     let long = |n: NodeId| {
         let function = matches!(dag[n].node, Node::Unary(..)) && node_cost(dag, n) >= FUNCTION;
         function
-            && dag.reachable(&[n], false).iter().any(|&r| match &dag[r].node {
+            && dag.reachable(&[n]).iter().any(|&r| match &dag[r].node {
                 Node::Reduce { loops, .. } => {
                     let alone = dag[n].deps.minus(dag[r].deps) == LoopSet::default();
                     let row = loops.iter().map(|&l| dag.extent(l) as f64).product::<f64>();

@@ -47,16 +47,16 @@ impl<'a> Points<'a> {
         let chooser = Chooser { dag, target };
         let order = output_order(outer, dag, outputs);
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-        let all = dag.reachable(&roots, true);
+        let all = dag.all_reachable(&roots);
         let reductions: Vec<NodeId> =
             all.iter().copied().filter(|n| matches!(dag[*n].node, Node::Reduce { .. })).collect();
         let mut plans: HashMap<NodeId, ReducePlan> =
             reductions.iter().map(|&r| (r, chooser.reduction(r, &order))).collect();
         keep_step(dag, &reductions, &mut plans, target);
-        let terms = |r: NodeId| dag[r].node.children().flat_map(|b| dag.reachable(&[b], false)).collect();
+        let terms = |r: NodeId| dag[r].node.children().flat_map(|b| dag.reachable(&[b])).collect();
         let bodies = reductions.iter().map(|&r| (r, terms(r))).collect();
         let points = dag.points(order.iter().copied().collect());
-        let outside = dag.reachable(&roots, false);
+        let outside = dag.reachable(&roots);
         Points { chooser, outputs, order, points, all, outside, bodies, plans }
     }
 

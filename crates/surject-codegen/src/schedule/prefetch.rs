@@ -208,13 +208,13 @@ pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<
 /// Everything that is loaded from far away, once for every pass over it.
 fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
     let near = if target.treats_all_as_large { 0 } else { target.l2_share_bytes };
-    let inside = dag.reachable(roots, true).into_iter().filter_map(|n| match dag[n].node {
+    let inside = dag.all_reachable(roots).into_iter().filter_map(|n| match dag[n].node {
         Node::Reduce { body, .. } => Some((Some(n), vec![body])),
         _ => None,
     });
     let mut loads: Vec<Load> = Vec::new();
     for (pass, roots) in inside.chain([(None, roots.to_vec())]) {
-        let nodes = dag.reachable(&roots, false);
+        let nodes = dag.reachable(&roots);
         for &id in &nodes {
             let Node::Load { buf, address, .. } = &dag[id].node else { continue };
             let size = Elem::in_memory(dag[id].dtype).size() as i64;

@@ -58,7 +58,7 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
     if !dag.iter().any(|(_, data)| reduces(&data.node)) {
         return None;
     }
-    let all = dag.reachable(&roots, true);
+    let all = dag.all_reachable(&roots);
     let reductions: Vec<NodeId> = all.into_iter().filter(|&n| reduces(&dag[n].node)).collect();
     let alone = matches!((outputs, &reductions[..]), ([Output { join: None, .. }], [_]));
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
@@ -101,7 +101,7 @@ impl Scan {
 
     /// Is the term of a step better computed in lanes, and stored first?
     pub fn costly(&self, dag: &Dag) -> bool {
-        let work: f64 = dag.reachable(&[self.step], true).into_iter().map(|n| node_cost(dag, n)).sum();
+        let work: f64 = dag.all_reachable(&[self.step]).into_iter().map(|n| node_cost(dag, n)).sum();
         work >= COSTLY
     }
 }
@@ -109,7 +109,7 @@ impl Scan {
 /// Is much computed from a scan?
 fn epilogue(dag: &Dag, outputs: &[Output], node: NodeId) -> bool {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let after = dag.reachable(&roots, false).into_iter().filter(|&n| n != node);
+    let after = dag.reachable(&roots).into_iter().filter(|&n| n != node);
     after.map(|n| node_cost(dag, n)).sum::<f64>() >= COSTLY
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
 fn slides(dag: &Dag, body: NodeId, along: LoopId, w: LoopId) -> bool {
     let same = |lin: &Lin| lin.coeff(along) == lin.coeff(w);
     let all = |guards: &[Guard]| guards.iter().all(|g| same(&g.expr));
-    dag.reachable(&[body], true).iter().all(|&n| match &dag[n].node {
+    dag.all_reachable(&[body]).iter().all(|&n| match &dag[n].node {
         Node::Load { address, guards, .. } => same(address) && all(guards),
         Node::Index(lin) => same(lin),
         Node::Guarded { guards, .. } => all(guards),
@@ -190,5 +190,5 @@ fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64))
 /// far from the next should be one of several. Where a step is long, there is no room for so many.
 pub(crate) fn side_by_side(dag: &Dag, roots: &[NodeId]) -> usize {
     const SHORT: usize = 16;
-    if dag.reachable(roots, true).len() <= SHORT { 8 } else { 2 }
+    if dag.all_reachable(roots).len() <= SHORT { 8 } else { 2 }
 }

@@ -109,7 +109,7 @@ fn far_rows(
 ) -> Option<LoopId> {
     const ROWS: i64 = 64;
     const ROW: i64 = 256;
-    let all = dag.reachable(&[outputs[0].root], true);
+    let all = dag.all_reachable(&[outputs[0].root]);
     let loads = all.iter().filter(|&&n| matches!(dag[n].node, Node::Load { .. }));
     let far = loads.copied().any(|n| dag.bytes(n) > target.llc_share_bytes as f64);
     let rows = loops.iter().copied().max_by_key(|&l| schedule::stride(dag, &all, l))?;
@@ -132,7 +132,7 @@ pub fn cut_panels(
         return None;
     }
     // The longest loop, and one along which elements lie side by side last: vectors of them are packed.
-    let all = dag.reachable(&[outputs[0].root], true);
+    let all = dag.all_reachable(&[outputs[0].root]);
     let side_by_side = |l: LoopId| {
         all.iter().any(|&n| matches!(&dag[n].node, Node::Load { address, .. } if address.coeff(l).abs() == 1))
     };
@@ -155,7 +155,7 @@ pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Op
     const WORTH: i64 = 100_000;
     const MOST: i64 = 1 << 20;
     let (points, work, loops) = only_reduction(dag, outputs, outer)?;
-    let body = dag.reachable(&[outputs[0].root], true).into_iter().find_map(|n| match &dag[n].node {
+    let body = dag.all_reachable(&[outputs[0].root]).into_iter().find_map(|n| match &dag[n].node {
         Node::Reduce { op: AccOp::Add, body, .. } => Some(*body),
         _ => None,
     });
@@ -182,7 +182,7 @@ fn divisor(n: i64, wanted: i64, most: i64) -> Option<i64> {
 
 /// The reductions that nodes reach, what stands inside others first.
 fn reductions<'d>(dag: &'d Dag, roots: &[NodeId]) -> impl Iterator<Item = NodeId> + use<'d> {
-    dag.reachable(roots, true).into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }))
+    dag.all_reachable(roots).into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }))
 }
 
 /// The points of the output of a kernel with one reduction, the terms of each, and the summed loops.
@@ -251,7 +251,7 @@ pub(crate) fn apply(
         joined = second.binary(op.binary()?, joined, left);
     }
     let mut rewriter = Rewriter { dag: &mut second, ids: HashMap::from([(id, joined)]) };
-    for n in dag.reachable(&[output.root], false) {
+    for n in dag.reachable(&[output.root]) {
         if n != id && dag[n].node.children().any(|c| rewriter.ids.contains_key(&c)) {
             rewriter.copy(n, &|lin| Some(lin.clone()))?;
         }

@@ -34,7 +34,7 @@ const OWN_POINTS: i64 = 8192;
 /// Is the value worth a store and a load, when what does not depend on the loop `l` is computed once?
 fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
     use UnaryOp::*;
-    dag.reachable(&[body], false).iter().any(|&n| match &dag[n].node {
+    dag.reachable(&[body]).iter().any(|&n| match &dag[n].node {
         _ if !dag[n].deps.contains(l) => false,
         Node::Unary(op, _) => {
             !matches!(op, Neg | Abs | Sign | Not | Floor | Ceil | IsFinite | RoundEven | RoundAway | Sqrt)
@@ -57,7 +57,7 @@ pub fn term_cache(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) ->
         return None;
     }
     let around = outer.iter().copied().collect();
-    let direct = dag.reachable(&[output.root], false);
+    let direct = dag.reachable(&[output.root]);
     for &id in &direct {
         let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
         let (&[l], body) = (&loops[..], *body) else { continue };
@@ -69,7 +69,7 @@ pub fn term_cache(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) ->
         }
         // The term at the loop of the output.
         let swap = Lin::var(last);
-        let inside = dag.reachable(&[body], false);
+        let inside = dag.reachable(&[body]);
         if inside.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }) && dag[n].deps.contains(l)) {
             continue;
         }

@@ -53,7 +53,7 @@ pub struct BlockTranspose {
 
 /// The bytes of the largest element that is read or written.
 fn moved(dag: &Dag, output: &Output) -> usize {
-    let nodes = dag.reachable(&[output.root], false).into_iter();
+    let nodes = dag.reachable(&[output.root]).into_iter();
     let moved = nodes.filter(|&n| n == output.root || matches!(dag[n].node, Node::Load { .. }));
     moved.map(|n| Elem::in_memory(dag[n].dtype).size()).max().unwrap_or(4)
 }
@@ -61,7 +61,7 @@ fn moved(dag: &Dag, output: &Output) -> usize {
 /// Turns a schedule to blocks where loads would be gathered otherwise.
 pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let [output] = outputs else { return };
-    let nodes = dag.reachable(&[output.root], false);
+    let nodes = dag.reachable(&[output.root]);
     let widest = nodes.iter().map(|&n| Elem::of(dag[n].dtype).size()).max().unwrap_or(4);
     let moved = moved(dag, output);
     // As many as fill a register, where arithmetic does not need too many registers for them.

@@ -66,7 +66,7 @@ pub(crate) fn outside(
     const ROWS: f64 = 4.0;
     let points = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let long = dag.reachable(&roots, true).into_iter().filter_map(|n| {
+    let long = dag.all_reachable(&roots).into_iter().filter_map(|n| {
         let Node::Reduce { loops, .. } = &dag[n].node else { return None };
         let depth = dag[n].deps.depth(&schedule.order);
         (points(loops) >= LONG * points(&schedule.order[depth..])).then_some(depth)

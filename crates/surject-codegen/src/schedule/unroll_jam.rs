@@ -90,14 +90,14 @@ struct Pair {
 
 impl Windows {
     fn of(dag: &Dag, output: &Output, order: &[LoopId]) -> Option<Windows> {
-        let all = dag.reachable(&[output.root], true);
+        let all = dag.all_reachable(&[output.root]);
         let mut sums = all.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
         let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
         let gathers = all.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. }));
         let Node::Reduce { op: AccOp::Add, ref loops, body, .. } = dag[sum].node else { return None };
         let product = matches!(dag[body].node, Node::Binary(BinaryOp::Mul, ..));
         let terms: i64 = loops.iter().map(|&l| dag.extent(l)).product();
-        let nodes = dag.reachable(&[body], false);
+        let nodes = dag.reachable(&[body]);
         let fits = (TERMS.0..=TERMS.1).contains(&terms) && nodes.len() <= NODES && product;
         let suitable = matches!(
             dag[sum].dtype,

@@ -21,7 +21,7 @@ impl Writer<'_> {
 
     /// The value of an operation without effects.
     pub(super) fn pure(&mut self, op: &Op, ty: Type) -> Done<String> {
-        let (result, one) = (Self::mlir(ty), element(ty.dtype));
+        let result = Self::mlir(ty);
         Ok(match op {
             Op::Splat(value) if ty.lanes == 1 => self.scalar(*value),
             Op::Splat(value) => self.constant(&format!("dense<{}>", written(*value)), &result),
@@ -66,6 +66,14 @@ impl Writer<'_> {
                     if across == 1 { String::new() } else { format!("{}, ", lanes_of("i1", across)) };
                 self.op(&format!("arith.select {c}, {x}, {y} : {condition}{result}"))
             }
+            _ => return self.moved(op, ty),
+        })
+    }
+
+    /// Operations that give values another type, or move lanes.
+    fn moved(&mut self, op: &Op, ty: Type) -> Done<String> {
+        let (result, one) = (Self::mlir(ty), element(ty.dtype));
+        Ok(match op {
             Op::Convert(x) => {
                 let (name, from) = (self.name(*x)?, self.ty(*x));
                 self.converted(&name, from, ty.dtype)?

@@ -29,8 +29,8 @@ pub(super) fn of_large(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Value {
     let dtype = lines.ty(x).dtype;
     let x = lines.convert(x, DType::F64);
     let (quadrant, angle, rest) = reduce(lines, x);
-    let sin = functions::of_one(lines, angle, |x| trigonometric::sin(x, true));
-    let cos = functions::of_one(lines, angle, |x| trigonometric::cos(x, true));
+    let sin = functions::of_one(lines, angle, |x| trigonometric::sin(x, trigonometric::Precision::Double));
+    let cos = functions::of_one(lines, angle, |x| trigonometric::cos(x, trigonometric::Precision::Double));
     // What the angle lost is so small that the first term of a series does.
     let (minus, one) = (lines.unary(UnaryOp::Neg, rest), lines.integer(1, quadrant));
     let (sin, cos) = (lines.fma(cos, rest, sin), lines.fma(sin, minus, cos));
@@ -68,24 +68,42 @@ pub(super) fn of_large(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Value {
 fn reduce(lines: &mut Lines<'_>, x: Value) -> (Value, Value, Value) {
     use BinaryOp::*;
     let bits = lines.bitcast(x, DType::U64);
-    let shift = |lines: &mut Lines<'_>, op, v: Value, by: i128| {
-        let by = lines.integer(by, v);
-        lines.binary(op, v, by)
-    };
     // |x| = m 2^e, where m has 53 bits.
-    let exponent = {
-        let shifted = shift(lines, ShrLogical, bits, 52);
-        shift(lines, And, shifted, 0x7ff)
-    };
-    let m = {
-        let low = shift(lines, And, bits, (1 << 52) - 1);
-        shift(lines, Or, low, 1 << 52)
-    };
-    // The digits from the one on that has the weight 2 in m 2^e 2/π: number e − 1, counted from 1. An angle of 2^20 has
-    // e = −32, so 64 zeros stand before the digits.
-    let first = shift(lines, Sub, exponent, 1075 + 2 - 64);
-    let word = shift(lines, ShrLogical, first, 5);
-    let by = shift(lines, And, first, 31);
+    let exponent = shifted(lines, ShrLogical, bits, 52);
+    let exponent = shifted(lines, And, exponent, 0x7ff);
+    let m = shifted(lines, And, bits, (1 << 52) - 1);
+    let m = shifted(lines, Or, m, 1 << 52);
+    let digits = digits(lines, exponent, m);
+    let product = product(lines, m, &digits);
+    // Two digits are the quadrant; the rest is a fraction, from −½ to ½ where it is taken from the next quadrant.
+    let quadrant = shifted(lines, ShrLogical, product[0], 30);
+    let fraction = fraction(lines, &product);
+    let top = shifted(lines, ShrLogical, fraction[0], 31);
+    let quadrant = lines.binary(Add, quadrant, top);
+    let (angle, rest) = times_half_pi(lines, &fraction);
+    // Of a negative angle everything is negative.
+    let zero = lines.float(0.0, x);
+    let negative = lines.binary(Lt, x, zero);
+    let none = lines.integer(0, quadrant);
+    let other = lines.binary(Sub, none, quadrant);
+    let quadrant = lines.select(negative, other, quadrant);
+    let (minus_angle, minus_rest) = (lines.unary(UnaryOp::Neg, angle), lines.unary(UnaryOp::Neg, rest));
+    (quadrant, lines.select(negative, minus_angle, angle), lines.select(negative, minus_rest, rest))
+}
+
+/// An operation on a value and a number, such as a shift.
+fn shifted(lines: &mut Lines<'_>, op: BinaryOp, value: Value, by: i128) -> Value {
+    let by = lines.integer(by, value);
+    lines.binary(op, value, by)
+}
+
+/// The digits of 2/π that count for a number with this exponent and these bits: those from the one on that has the weight 2
+/// in m 2^e 2/π, number e − 1, counted from 1. An angle of 2^20 has e = −32, so 64 zeros stand before the digits.
+fn digits(lines: &mut Lines<'_>, exponent: Value, m: Value) -> Vec<Value> {
+    use BinaryOp::*;
+    let first = shifted(lines, Sub, exponent, 1075 + 2 - 64);
+    let word = shifted(lines, ShrLogical, first, 5);
+    let by = shifted(lines, And, first, 31);
     // The words from that one on.
     let mut words = Vec::new();
     for i in 0..=WORDS {
@@ -103,17 +121,20 @@ fn reduce(lines: &mut Lines<'_>, x: Value) -> (Value, Value, Value) {
     // Shifted to begin with that digit.
     let thirty_two = lines.integer(32, by);
     let back = lines.binary(Sub, thirty_two, by);
-    let digits: Vec<Value> = words
-        .windows(2)
-        .map(|pair| {
-            let high = lines.binary(Shl, pair[0], by);
-            let low = lines.binary(ShrLogical, pair[1], back);
-            let both = lines.binary(Or, high, low);
-            shift(lines, And, both, 0xffff_ffff)
-        })
-        .collect();
-    // The product, whose first digits are too large to count.
-    let parts = [shift(lines, And, m, 0xffff_ffff), shift(lines, ShrLogical, m, 32)];
+    let pairs = words.windows(2);
+    let shifted_pair = |pair: &[Value]| {
+        let high = lines.binary(Shl, pair[0], by);
+        let low = lines.binary(ShrLogical, pair[1], back);
+        let both = lines.binary(Or, high, low);
+        shifted(lines, And, both, 0xffff_ffff)
+    };
+    pairs.map(shifted_pair).collect()
+}
+
+/// The product of `m` and some digits, whose first digits are too large to count.
+fn product(lines: &mut Lines<'_>, m: Value, digits: &[Value]) -> [Value; WORDS] {
+    use BinaryOp::*;
+    let parts = [shifted(lines, And, m, 0xffff_ffff), shifted(lines, ShrLogical, m, 32)];
     let mut product = [lines.integer(0, m); WORDS];
     for (i, &part) in parts.iter().enumerate() {
         let mut carry = lines.integer(0, m);
@@ -123,66 +144,57 @@ fn reduce(lines: &mut Lines<'_>, x: Value) -> (Value, Value, Value) {
             let term = lines.binary(Mul, part, digit);
             let sum = lines.binary(Add, product[at], carry);
             let sum = lines.binary(Add, sum, term);
-            product[at] = shift(lines, And, sum, 0xffff_ffff);
-            carry = shift(lines, ShrLogical, sum, 32);
+            product[at] = shifted(lines, And, sum, 0xffff_ffff);
+            carry = shifted(lines, ShrLogical, sum, 32);
         }
     }
-    // Two digits are the quadrant; the rest is a fraction, from −½ to ½ where it is taken from the next quadrant.
-    let quadrant = shift(lines, ShrLogical, product[0], 30);
-    let fraction: Vec<Value> = (0..WORDS)
-        .map(|i| {
-            let high = shift(lines, Shl, product[i], 2);
-            let both = match product.get(i + 1) {
-                Some(&next) => {
-                    let low = shift(lines, ShrLogical, next, 30);
-                    lines.binary(Or, high, low)
-                }
-                None => high,
-            };
-            shift(lines, And, both, 0xffff_ffff)
-        })
-        .collect();
-    let top = shift(lines, ShrLogical, fraction[0], 31);
-    let quadrant = lines.binary(Add, quadrant, top);
+    product
+}
+
+/// What follows the first two digits of a product.
+fn fraction(lines: &mut Lines<'_>, product: &[Value; WORDS]) -> Vec<Value> {
+    use BinaryOp::*;
+    let word = |i: usize| {
+        let high = shifted(lines, Shl, product[i], 2);
+        let both = match product.get(i + 1) {
+            Some(&next) => {
+                let low = shifted(lines, ShrLogical, next, 30);
+                lines.binary(Or, high, low)
+            }
+            None => high,
+        };
+        shifted(lines, And, both, 0xffff_ffff)
+    };
+    (0..WORDS).map(word).collect()
+}
+
+/// A fraction from −½ to ½ times π/2, and what that lost.
+fn times_half_pi(lines: &mut Lines<'_>, fraction: &[Value]) -> (Value, Value) {
+    use BinaryOp::*;
     // The first word with its sign; each word is an exact number.
-    let numbers: Vec<Value> = fraction
-        .iter()
-        .enumerate()
-        .map(|(i, &word)| {
-            let word = lines.bitcast(word, DType::I64);
-            let word = match i {
-                0 => {
-                    let high = shift(lines, Shl, word, 32);
-                    shift(lines, ShrArith, high, 32)
-                }
-                _ => word,
-            };
-            let number = lines.convert(word, DType::F64);
-            let weight = lines.float((-32.0 * (i as f64 + 1.0)).exp2(), number);
-            lines.binary(Mul, number, weight)
-        })
-        .collect();
+    let mut numbers = Vec::new();
+    for (i, &word) in fraction.iter().enumerate() {
+        let mut word = lines.bitcast(word, DType::I64);
+        if i == 0 {
+            let high = shifted(lines, Shl, word, 32);
+            word = shifted(lines, ShrArith, high, 32);
+        }
+        let number = lines.convert(word, DType::F64);
+        let weight = lines.float((-32.0 * (i as f64 + 1.0)).exp2(), number);
+        numbers.push(lines.binary(Mul, number, weight));
+    }
     let (a, b) = sum(lines, numbers[0], numbers[1]);
     let (c, d) = sum(lines, b, numbers[2]);
     let (high, lost) = sum(lines, a, c);
     let low = lines.binary(Add, d, numbers[3]);
     let low = lines.binary(Add, lost, low);
     let low = lines.binary(Add, low, numbers[4]);
-    // Times π/2.
     let (half, more) = (lines.float(HALF_PI[0], high), lines.float(HALF_PI[1], high));
     let angle = lines.binary(Mul, high, half);
     let minus = lines.unary(UnaryOp::Neg, angle);
     let rest = lines.fma(high, half, minus);
     let rest = lines.fma(high, more, rest);
-    let rest = lines.fma(low, half, rest);
-    // Of a negative angle everything is negative.
-    let zero = lines.float(0.0, x);
-    let negative = lines.binary(Lt, x, zero);
-    let none = lines.integer(0, quadrant);
-    let other = lines.binary(Sub, none, quadrant);
-    let quadrant = lines.select(negative, other, quadrant);
-    let (minus_angle, minus_rest) = (lines.unary(UnaryOp::Neg, angle), lines.unary(UnaryOp::Neg, rest));
-    (quadrant, lines.select(negative, minus_angle, angle), lines.select(negative, minus_rest, rest))
+    (angle, lines.fma(low, half, rest))
 }
 
 /// The sum with what was lost.

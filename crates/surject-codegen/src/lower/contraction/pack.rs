@@ -332,7 +332,7 @@ impl Panel<'_> {
         let part = em.open(scope, binds, vector);
         em.activate(part, active, vector.map_or(1, |v| v.1));
         let mut known = Vec::new();
-        for id in em.dag.reachable(&[self.value], false) {
+        for id in em.dag.reachable(&[self.value]) {
             let deps = em.dag[id].deps;
             if deps.meets(minor) && !deps.meets(sum) {
                 known.push((id, em.value(id, part)?));

@@ -21,7 +21,7 @@ pub(crate) struct Needed {
 impl Tiles<'_> {
     /// Do packed columns say whether they are finite?
     pub(crate) fn has_marks(&self) -> bool {
-        self.c.triangle.has_marks(self.dag[self.c.node].dtype.is_float())
+        self.c.triangle.has_marks(self.dag[self.c.node].dtype)
     }
 
     /// Can tiles leave out terms: are those of the columns known to be finite, or not floats, and do terms lie in one loop?
@@ -211,7 +211,7 @@ impl Tiles<'_> {
         let inside = at.inside(part);
         match &needed.terms {
             Some(terms) => {
-                let (from, count) = self.from_terms(em, part, terms, from);
+                let (from, count) = self.terms_that_count(em, part, terms, from);
                 self.sums(em, &inside, (Pass::Whole, Some(&count)), &from, to)?;
             }
             None => self.sums(em, &inside, (Pass::Whole, None), from, to)?,
@@ -232,7 +232,7 @@ impl Tiles<'_> {
     }
 
     /// Where the terms that count begin, and how many there are.
-    fn from_terms(
+    fn terms_that_count(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,

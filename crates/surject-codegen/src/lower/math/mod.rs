@@ -123,14 +123,24 @@ impl Method {
             Atanh => wide(if double { log::atanh } else { log::atanh_short }),
             Erf if double => own(error::erf_double),
             Erfc if double => own(error::erfc_double),
-            Sin if double => up_to(|x| angle::sin(x, true), angle::BOUND_DOUBLE),
-            Cos if double => up_to(|x| angle::cos(x, true), angle::BOUND_DOUBLE),
-            Tan if double => up_to(|x| angle::tan(x, true), angle::BOUND_DOUBLE),
-            Sin => up_to(|x| angle::sin(x, false), angle::BOUND).map(|m| m.short(angle::sin_short)),
-            Cos => up_to(|x| angle::cos(x, false), angle::BOUND).map(|m| m.short(angle::cos_short)),
-            Tan => up_to(|x| angle::tan(x, false), angle::BOUND),
-            Asin => wide(if double { |x| angle::asin(x, true) } else { |x| angle::asin(x, false) }),
-            Acos => wide(if double { |x| angle::acos(x, true) } else { |x| angle::acos(x, false) }),
+            Sin if double => up_to(|x| angle::sin(x, angle::Precision::Double), angle::BOUND_DOUBLE),
+            Cos if double => up_to(|x| angle::cos(x, angle::Precision::Double), angle::BOUND_DOUBLE),
+            Tan if double => up_to(|x| angle::tan(x, angle::Precision::Double), angle::BOUND_DOUBLE),
+            Sin => up_to(|x| angle::sin(x, angle::Precision::Single), angle::BOUND)
+                .map(|m| m.short(angle::sin_short)),
+            Cos => up_to(|x| angle::cos(x, angle::Precision::Single), angle::BOUND)
+                .map(|m| m.short(angle::cos_short)),
+            Tan => up_to(|x| angle::tan(x, angle::Precision::Single), angle::BOUND),
+            Asin => wide(if double {
+                |x| angle::asin(x, angle::Precision::Double)
+            } else {
+                |x| angle::asin(x, angle::Precision::Single)
+            }),
+            Acos => wide(if double {
+                |x| angle::acos(x, angle::Precision::Double)
+            } else {
+                |x| angle::acos(x, angle::Precision::Single)
+            }),
             Atan => own(if double { angle::atan_double } else { angle::atan }),
             Cbrt => own(if double { power::cbrt_double } else { power::cbrt }),
             _ if double => None,

@@ -45,11 +45,19 @@ const COS_DOUBLE: [f64; 7] = [
     0.041666666666666664,
 ];
 
+/// How exact a result is that is computed in `f64`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// Enough for an `f32`.
+    Single,
+    Double,
+}
+
 /// The quadrant, and sine and cosine of the angle in it.
-fn quadrant<'p>(x: F<'p>, double: bool) -> (N<'p>, F<'p>, F<'p>) {
+fn quadrant<'p>(x: F<'p>, precision: Precision) -> (N<'p>, F<'p>, F<'p>) {
     let (n, q) = x.nearest(FRAC_2_PI);
     let r = n.fma(-HALF_PI[0], x);
-    if !double {
+    if precision == Precision::Single {
         let r = n.fma(-HALF_PI[1], r);
         let z = r * r;
         return (q, r * z.fma(z.poly(&SIN), 1.0), z.fma(z.poly(&COS), 1.0));
@@ -109,25 +117,25 @@ fn signed<'p>(x: F<'p>, q: N<'p>) -> F<'p> {
     (x.bits() ^ (q & 2).shl(last)).as_bits()
 }
 
-/// The sine of an `f64`; with `double` in all of its bits, else to 2^-34.
-pub fn sin(x: F<'_>, double: bool) -> F<'_> {
-    let (q, sin, cos) = quadrant(x, double);
+/// The sine of an `f64`: in double precision in all of its bits, in single precision to 2^-34.
+pub fn sin(x: F<'_>, precision: Precision) -> F<'_> {
+    let (q, sin, cos) = quadrant(x, precision);
     let y = signed(odd(q).pick(sin, cos), q);
-    if double { x.equal(0.0).pick(x, y) } else { y }
+    if precision == Precision::Double { x.equal(0.0).pick(x, y) } else { y }
 }
 
 /// The cosine; see [`sin`].
-pub fn cos(x: F<'_>, double: bool) -> F<'_> {
-    let (q, sin, cos) = quadrant(x, double);
+pub fn cos(x: F<'_>, precision: Precision) -> F<'_> {
+    let (q, sin, cos) = quadrant(x, precision);
     signed(odd(q).pick(cos, sin), q + 1)
 }
 
 /// The tangent; see [`sin`].
-pub fn tan(x: F<'_>, double: bool) -> F<'_> {
-    let (q, sin, cos) = quadrant(x, double);
+pub fn tan(x: F<'_>, precision: Precision) -> F<'_> {
+    let (q, sin, cos) = quadrant(x, precision);
     let even = odd(q);
     let y = even.pick(sin, -cos) / even.pick(cos, sin);
-    if double { x.equal(0.0).pick(x, y) } else { y }
+    if precision == Precision::Double { x.equal(0.0).pick(x, y) } else { y }
 }
 
 /// `(atan x / x − 1) / x²` in `x²` on `[0, 1]`, to 2^-25.
@@ -258,23 +266,30 @@ const ASIN_DOUBLE: [f64; 13] = [
 ];
 
 /// For `|x| ≤ ½` the arc sine, beyond it half of the arc cosine; and which.
-fn arc<'p>(size: F<'p>, double: bool) -> (F<'p>, B<'p>) {
+fn arc<'p>(size: F<'p>, precision: Precision) -> (F<'p>, B<'p>) {
     let far = size.gt(0.5);
     let half = size.fma(-0.5, 0.5);
     let square = far.pick(half, size * size);
     let a = far.pick(half.sqrt(), size);
-    (if double { (a * square).fma(square.poly(&ASIN_DOUBLE), a) } else { a * square.poly(&ASIN) }, far)
+    (
+        if precision == Precision::Double {
+            (a * square).fma(square.poly(&ASIN_DOUBLE), a)
+        } else {
+            a * square.poly(&ASIN)
+        },
+        far,
+    )
 }
 
-/// The arc sine of an `f64`, with `double` in all of its bits, else to 2^-34; NaN beyond ±1.
-pub fn asin(x: F<'_>, double: bool) -> F<'_> {
-    let (a, far) = arc(x.abs(), double);
+/// The arc sine of an `f64`: in double precision in all of its bits, in single precision to 2^-34; NaN beyond ±1.
+pub fn asin(x: F<'_>, precision: Precision) -> F<'_> {
+    let (a, far) = arc(x.abs(), precision);
     far.pick(a.fma(-2.0, HALF_PI[1]) + FRAC_PI_2, a).with_sign(x)
 }
 
 /// The arc cosine; see [`asin`].
-pub fn acos(x: F<'_>, double: bool) -> F<'_> {
-    let (a, far) = arc(x.abs(), double);
+pub fn acos(x: F<'_>, precision: Precision) -> F<'_> {
+    let (a, far) = arc(x.abs(), precision);
     let far_value = x.lt(0.0).pick(a.fma(-2.0, 2.0 * HALF_PI[1]) + PI, a + a);
     far.pick(far_value, (a.number(HALF_PI[1]) - a.with_sign(x)) + FRAC_PI_2)
 }

@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::recipe::Access;
 use crate::lower::row::Kernel;
 use crate::program::fuse::{Chain, Member, World};
 use crate::program::memory::{self, Need};
@@ -80,7 +81,7 @@ enum Own {
 /// Parts before a range of what lies between that a member may read: the last tile of a range begins earlier if it is not
 /// full, and what it makes of the parts before is not stored.
 fn before_range(chain: &Chain, memory: Buf) -> i64 {
-    let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.0 == memory && !a.1));
+    let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
     reading.map(|m| m.recipe.step() - 1).max().unwrap_or(0)
 }
 
@@ -89,7 +90,7 @@ fn places(chain: &Chain, world: &World<'_>) -> Result<(HashMap<Own, i64>, i64), 
     let size = |bytes: i64| bytes.unsigned_abs();
     let mut needs: Vec<Need<Own>> = Vec::new();
     for &(buf, share) in &chain.between {
-        let touching = |m: &Member| m.accesses.iter().any(|a| a.0 == buf);
+        let touching = |m: &Member| m.touches(buf);
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         needs.push(Need {
@@ -113,12 +114,12 @@ fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf
     let inside = |buf: Buf| chain.between.iter().any(|b| b.0 == buf);
     let touches = |buf: Buf| {
         let all = chain.members.iter().enumerate();
-        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.0 == buf).map(move |a| (i, a.1, a.2)))
+        all.flat_map(move |(i, m)| m.accesses.iter().filter(move |a| a.buf == buf).map(move |a| (i, a)))
     };
-    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.0)).collect();
+    let mut reads: Vec<Buf> = chain.members.iter().flat_map(|m| m.accesses.iter().map(|a| a.buf)).collect();
     reads.sort_unstable();
     reads.dedup();
-    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1));
+    reads.retain(|&r| !inside(r) && touches(r).all(|t| !t.1.write));
     let mut pairs = Vec::new();
     for (number, member) in chain.members.iter().enumerate() {
         let whole = &world.kernels[member.kernel];
@@ -130,12 +131,13 @@ fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf
         let own: Vec<Buf> =
             parts[number].in_place.iter().filter(|b| whole.in_place.contains(b)).filter_map(here).collect();
         let output = whole.writes.first().and_then(here);
-        for &(write, _, share) in member.accesses.iter().filter(|a| a.1 && !inside(a.0)) {
+        for &Access { buf: write, share, .. } in member.accesses.iter().filter(|a| a.write && !inside(a.buf))
+        {
             let first = touches(write).next().is_some_and(|t| t.0 == number);
             for &read in &reads {
                 let own = output == Some(write) && own.contains(&read);
                 let before = |i: usize| i < number || (i == number && own);
-                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.2 == share) {
+                if first && share.is_some() && touches(read).all(|t| before(t.0) && t.1.share == share) {
                     pairs.push((read, write));
                 }
             }

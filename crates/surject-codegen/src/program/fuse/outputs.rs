@@ -155,7 +155,7 @@ impl Part<'_> {
 
     fn reduces(&self) -> bool {
         let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).collect();
-        let mut nodes = self.dag.reachable(&roots, true).into_iter();
+        let mut nodes = self.dag.all_reachable(&roots).into_iter();
         nodes.any(|n| matches!(self.dag[n].node, Node::Reduce { .. }))
     }
 }
@@ -220,7 +220,7 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
     let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let nodes = dag.reachable(&roots, true);
+    let nodes = dag.all_reachable(&roots);
     let apart: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
     let less = schedule.cycles <= apart;
     let most = if schedule.cycles <= LITTLE * apart { MANY_NODES } else { NODES };
@@ -266,7 +266,7 @@ fn may_join([a, b]: &[Part<'_>; 2]) -> bool {
 /// Does a kernel read a tensor?
 fn reads(part: &Part<'_>, tensor: &Buf) -> bool {
     let roots: Vec<NodeId> = part.outputs.iter().map(|o| o.root).collect();
-    part.dag.reachable(&roots, true).iter().any(|&n| match &part.dag[n].node {
+    part.dag.all_reachable(&roots).iter().any(|&n| match &part.dag[n].node {
         Node::Load { buf, .. } | Node::Gather { buf, .. } => part.names.get(buf) == Some(tensor),
         _ => false,
     })
@@ -280,7 +280,7 @@ fn alike(dag: &Dag, schedule: &Schedule, nodes: &[NodeId]) -> bool {
     });
     let all: Vec<(NodeId, &Vec<LoopId>, NodeId)> = reductions.collect();
     let plain = |body: NodeId| {
-        let inside = dag.reachable(&[body], true);
+        let inside = dag.all_reachable(&[body]);
         inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }))
     };
     all.windows(2).all(|pair| {
@@ -333,7 +333,7 @@ impl Joined {
         let known = self.dag.len();
         let all = part.axes.len();
         let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
-        for id in part.dag.reachable(&roots, true) {
+        for id in part.dag.all_reachable(&roots) {
             let data = &part.dag[id];
             let node = data.node.mapped(&|x| ids.get(&x).copied().unwrap_or(x), &|lin| moved(lin, &loops))?;
             let node = match node {
@@ -388,7 +388,7 @@ impl Joined {
         }
         let roots: Vec<NodeId> = part.outputs.iter().map(|o| o.root).collect();
         let inner = self.axes.len();
-        for id in part.dag.reachable(&roots, true) {
+        for id in part.dag.all_reachable(&roots) {
             let Node::Reduce { loops: along, .. } = &part.dag[id].node else { continue };
             for &l in along {
                 if loops.contains_key(&l) {

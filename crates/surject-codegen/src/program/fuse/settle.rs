@@ -2,8 +2,9 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::recipe::Access;
 use crate::program::fuse::{
-    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, Member, NEAR, SHARED, World,
+    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
 };
 use crate::program::memory::bytes;
 use std::collections::HashSet;
@@ -29,30 +30,31 @@ impl Shared {
         let mut shared = Shared::default();
         let mut seen: HashSet<Buf> = HashSet::new();
         for (i, member) in members.iter().enumerate() {
-            for &(buf, write, share) in &member.accesses {
+            for &Access { buf, write, share } in &member.accesses {
                 let Some(share) = share else { continue };
                 if seen.insert(buf) {
                     shared.part += share;
                 }
-                let touching: Vec<usize> = members
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, m)| m.accesses.iter().any(|a| a.0 == buf))
-                    .map(|(j, _)| j)
-                    .collect();
+                let touching: Vec<usize> =
+                    members.iter().enumerate().filter(|(_, m)| m.touches(buf)).map(|(j, _)| j).collect();
                 if touching.first() != Some(&i) || touching.len() == 1 {
                     continue;
                 }
                 let size = bytes(&world.types[buf.0 as usize])?;
                 if !write {
-                    let written = members.iter().any(|m| m.accesses.iter().any(|a| a.0 == buf && a.1));
+                    let written = members.iter().any(|m| m.accesses.iter().any(|a| a.buf == buf && a.write));
                     if !written && size > near * threads {
                         shared.again += (touching.len() - 1) as f64 * size as f64 / FAR;
                     }
                     continue;
                 }
-                let reads_first = member.accesses.iter().any(|a| a.0 == buf && !a.1);
-                shared.moved += touching.len() as f64 * size as f64 / if size > near { FAR } else { NEAR };
+                let reads_first = member.accesses.iter().any(|a| a.buf == buf && !a.write);
+                let pace = match size {
+                    _ if size > world.target.llc_share_bytes as u64 => MEMORY,
+                    _ if size > near => FAR,
+                    _ => NEAR,
+                };
+                shared.moved += touching.len() as f64 * size as f64 / pace;
                 let inside = world.touched.get(&buf) == Some(&touching.len()) && !world.kept.contains(&buf);
                 let whole = share.checked_mul(parts).is_some_and(|n| n as u64 == size);
                 if inside && whole && !reads_first && !shared.between.iter().any(|b| b.0 == buf) {

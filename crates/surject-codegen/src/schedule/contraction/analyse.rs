@@ -47,7 +47,7 @@ const FULL_TILE: i64 = 16;
 fn factors(dag: &Dag, node: NodeId, body: NodeId) -> Option<(NodeId, NodeId)> {
     const CORE: usize = 8;
     let plain = |n: NodeId| matches!(dag[n].dtype, DType::F32 | DType::F64 | DType::I32 | DType::I64);
-    let nodes = dag.reachable(&[body], false);
+    let nodes = dag.reachable(&[body]);
     let own = |n: NodeId| dag[n].deps.only(dag[node].deps);
     // The loops of the output that the leaves read together, joined where they meet in a leaf.
     let mut groups: Vec<LoopSet> = Vec::new();

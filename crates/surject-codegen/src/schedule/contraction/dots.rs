@@ -183,14 +183,14 @@ impl Block {
         const ROWS: i64 = 16;
         const NODES: usize = 8;
         let [output] = outputs else { return None };
-        let mut sums = dag.reachable(&[output.root], true).into_iter().filter_map(|n| match &dag[n].node {
+        let mut sums = dag.all_reachable(&[output.root]).into_iter().filter_map(|n| match &dag[n].node {
             Node::Reduce { loops, body, .. } => Some((n, loops, *body)),
             _ => None,
         });
         let (Some((sum, loops, body)), None) = (sums.next(), sums.next()) else { return None };
         let (&[l], Some(plan)) = (&loops[..], schedule.reductions.get(&sum)) else { return None };
         let row = schedule.order.last().copied()?;
-        let nodes = dag.reachable(&[body], false);
+        let nodes = dag.reachable(&[body]);
         let mut shared = false;
         for &n in &nodes {
             let Node::Load { address, guards, .. } = &dag[n].node else { continue };

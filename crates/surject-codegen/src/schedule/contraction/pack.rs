@@ -67,7 +67,7 @@ pub fn is_steady(dag: &Dag, value: NodeId, l: LoopId) -> bool {
 
 /// How far apart the elements lie that a value reads along a loop, at most; those that lie backwards are not side by side.
 fn farthest(dag: &Dag, value: NodeId, l: LoopId) -> i64 {
-    let apart = dag.reachable(&[value], true).into_iter().map(|n| match &dag[n].node {
+    let apart = dag.all_reachable(&[value]).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } if address.coeff(l) == -1 => 2,
         Node::Load { address, .. } => address.coeff(l).saturating_abs(),
         _ => 0,
@@ -77,7 +77,7 @@ fn farthest(dag: &Dag, value: NodeId, l: LoopId) -> i64 {
 
 impl Pack<'_> {
     pub(crate) fn mode(&self, dag: &Dag, loops: &[LoopId]) -> Mode {
-        let nodes = dag.reachable(&[self.value], true);
+        let nodes = dag.all_reachable(&[self.value]);
         let steady = |l: LoopId| is_steady(dag, self.value, l);
         // The largest power of two that divides the width.
         let along = (1usize << self.width.trailing_zeros()).min(self.lanes);
@@ -178,7 +178,7 @@ impl Pack<'_> {
         let mut long = self.sum.iter().copied().filter(|&l| dag.extent(l) > 1);
         let (Some(l), None) = (long.next(), long.next()) else { return None };
         let Mode::Along(along, lanes) = self.mode(dag, loops) else { return None };
-        let far = dag.reachable(&[self.value], true).into_iter().any(|n| match &dag[n].node {
+        let far = dag.all_reachable(&[self.value]).into_iter().any(|n| match &dag[n].node {
             Node::Load { address, .. } => {
                 let size = Elem::in_memory(dag[n].dtype).size() as i64;
                 address.coeff(along) == 1 && address.coeff(l).saturating_mul(size) >= FAR

@@ -68,7 +68,7 @@ pub(crate) fn find(
     };
     // The longest loop leaves the least over; of those that are alike, one that both factors have next to each other.
     let near = |l: LoopId| {
-        let nodes = dag.reachable(&[x, y], true);
+        let nodes = dag.all_reachable(&[x, y]);
         let near = nodes.iter().filter(|&&n| match &dag[n].node {
             Node::Load { address, .. } => address.coeff(l).abs() == 1,
             _ => false,
@@ -84,7 +84,7 @@ pub(crate) fn find(
 fn is_half(dag: &Dag, root: NodeId) -> bool {
     let exact = |c: Scalar| eval::convert(c.dtype(), eval::convert(DType::BF16, c)) == c;
     let mut known: HashMap<NodeId, bool> = HashMap::new();
-    for id in dag.reachable(&[root], false) {
+    for id in dag.reachable(&[root]) {
         let at = |n: &NodeId| known.get(n).copied().unwrap_or(false);
         let half = match &dag[id].node {
             _ if dag[id].dtype == DType::BF16 => true,
@@ -108,7 +108,7 @@ fn is_half(dag: &Dag, root: NodeId) -> bool {
 /// The smallest and the largest value of an integer.
 fn range(dag: &Dag, root: NodeId) -> Option<(i64, i64)> {
     let mut ranges: HashMap<NodeId, (i64, i64)> = HashMap::new();
-    for id in dag.reachable(&[root], false) {
+    for id in dag.reachable(&[root]) {
         let own = of_type(dag[id].dtype);
         let at = |n: &NodeId| ranges.get(n).copied();
         let both = |x: &NodeId, y: &NodeId| Some((at(x)?, at(y)?));

@@ -159,7 +159,7 @@ impl Sizes {
         let groups = (all_panels + group - 1) / group;
         let beside = if c.streams || c.matrix { 1 } else { (NEAR / panel_bytes).clamp(1, group) };
         let tasks = division.tasks(batch * blocks * groups);
-        let marks = c.triangle.has_marks(dag[c.node].dtype.is_float());
+        let marks = c.triangle.has_marks(dag[c.node].dtype);
         // Of which size on the last panel is worth having only the columns that exist.
         let least = if 8 * panel_bytes <= 3 * nearest { 3 * nearest / 2 } else { LARGE * nearest };
         let tight = all_panels == panels

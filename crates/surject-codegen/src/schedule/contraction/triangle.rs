@@ -10,7 +10,7 @@ use crate::expression::dag::Dag;
 use crate::expression::output::Output;
 use crate::expression::tail::{Digit, Edge, Side, Tail, tail};
 use crate::schedule::contraction::{Contraction, product};
-use surject_ir::AccOp;
+use surject_ir::{AccOp, DType};
 
 /// What no tile visits.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +23,8 @@ pub(crate) struct Triangle {
 
 impl Triangle {
     /// Does a panel of columns say whether all of it is finite?
-    pub(crate) fn has_marks(&self, float: bool) -> bool {
-        float && !self.terms.is_empty()
+    pub(crate) fn has_marks(&self, dtype: DType) -> bool {
+        dtype.is_float() && !self.terms.is_empty()
     }
 }
 
