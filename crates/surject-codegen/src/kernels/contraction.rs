@@ -288,7 +288,7 @@ impl Expression {
         // From the root down, as long as one operand alone has the sum.
         let mut at = self.outputs.first()?.root;
         while at != sum {
-            let reaches = |c: &NodeId| self.dag.reachable(&[*c], false).contains(&sum);
+            let reaches = |c: &NodeId| self.dag.reachable(&[*c]).contains(&sum);
             let mut with: Vec<NodeId> = self.dag[at].node.children().filter(reaches).collect();
             with.dedup();
             let [next] = with[..] else { return None };
@@ -327,7 +327,7 @@ impl Expression {
             Condition::Value(node, _) => node,
             Condition::Guards(_) => return Some(Vec::new()),
         };
-        let nodes = self.dag.reachable(&[root], true).into_iter();
+        let nodes = self.dag.all_reachable(&[root]).into_iter();
         let tensors = nodes.filter_map(|n| match self.dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => self.memory.get(&buf).map(|m| m.0),
             _ => None,

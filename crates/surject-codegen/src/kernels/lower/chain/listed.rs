@@ -36,7 +36,7 @@ pub(crate) fn lower_listed(
     let mut of_mask = Vec::new();
     if let Condition::Value(node, _) = condition {
         let dag = &chain.first.expression.dag;
-        for n in dag.reachable(&[*node], true) {
+        for n in dag.all_reachable(&[*node]) {
             if let Node::Load { buf, .. } = dag[n].node
                 && let Some(&(tensor, dtype, elements)) = chain.first.expression.memory.get(&buf)
             {
