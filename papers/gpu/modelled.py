@@ -61,6 +61,11 @@ def main():
         "of the traffic at the peak of the memory and the operations at the peak of the units that are used. Kernels of library",
         "operations (sorts, scatters, …) have no model: programs with one have no measured time here.",
         "",
+        "Nobody has measured what came after `run.json`: attention as one kernel (`surject-gpu/src/program/chains.rs`), tiles of",
+        "products that a mask leaves out, matrix units for i8 and f64, sorts and scans of functions in shared memory, pixels of",
+        "several loops as the rows of a tile, and tiles of f32 with 256 columns. Plans have the first two where they see fit; the",
+        "times here are those of the kernels of assignments by themselves.",
+        "",
         f"Geometric mean of {len(rows)} programs: {mean([share(r) for r in rows]):.2f} of what is needed.",
     ]
     if ratios:

@@ -10,13 +10,15 @@
 //! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
 //! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts; [`scan`]: a scan becomes
 //!    reductions of its blocks.
-//! 7. [`library`]: library operations become kernels over independent points.
-//! 8. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 9. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 10. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 7. [`chain`]: a product, rows that are computed of it, and a product of these as one kernel.
+//! 8. [`library`]: library operations become kernels over independent points.
+//! 9. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 10. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 11. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
 
+pub mod chain;
 pub mod contraction;
 pub mod expression;
 pub mod legal;

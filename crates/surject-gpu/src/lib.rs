@@ -11,19 +11,23 @@
 //! * `columns`: threads are neighbours across reductions, whose terms the warps of a block share and join in shared memory;
 //! * `scans`: threads run through lines in order, or those of a block share a line and exchange what comes before;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
-//! * `matrix units`: the same for factors of 16 bits, whose products a warp sums at once;
+//! * `matrix units`: the same for factors of 8 and 16 bits and `f64`, whose products a warp sums at once;
 //! * `serial`: one thread, which every expression allows.
 //!
 //! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
 //!
+//! In plans of programs a product, rows that are computed of it, and a product of these may be one kernel
+//! ([`program::chains`]): attention whose scores stay in shared memory. What a mask throws away is not summed.
+//!
 //! Kernels run on the interpreter of kernels, which finds races and divergence, and counts sectors and bank conflicts.
-//! [`mod@write`] writes them as MLIR, and [`compile`] makes PTX of that; [`program`] makes plans of whole programs, which
-//! `surject-cuda` runs.
+//! [`mod@write`] writes them as MLIR, and [`compile`] makes PTX of that, of which [`mod@sass`] shows the instructions;
+//! [`program`] makes plans of whole programs, which `surject-cuda` runs.
 
 pub mod compile;
 pub mod model;
 pub mod program;
 mod rounds;
+pub mod sass;
 mod strategies;
 pub mod write;
 
@@ -116,7 +120,7 @@ impl Gpu {
         // Of as many parts those of the shortest loop: tiles run along the longest.
         let mut loops: Vec<(i64, &String)> = product.terms.iter().map(|name| (extent(name), name)).collect();
         loops.sort();
-        let parts = |extent: i64| (0..16).map(|p| 1 << p).filter(|p| *p <= wanted && extent % p == 0).max();
+        let parts = |extent: i64| (1..=wanted.min(extent)).rev().find(|p| extent % p == 0);
         let split = loops.into_iter().rev().filter_map(|(extent, name)| Some((parts(extent)?, name)));
         let (parts, term) = split.max_by_key(|split| split.0)?;
         (parts >= PARTS).then(|| (term.clone(), parts))

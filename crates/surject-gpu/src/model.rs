@@ -3,7 +3,8 @@
 //!
 //! The figures of machines are NVIDIA's (A100 and H100 data sheets and tuning guides), and what `papers/gpu` measured.
 
-mod contraction;
+pub(crate) mod chain;
+pub(crate) mod contraction;
 mod scan;
 
 use crate::Gpu;

@@ -10,6 +10,7 @@
 //! depend on literals alone before the first run.
 
 use crate::Gpu;
+pub mod chains;
 mod loops;
 mod variables;
 
@@ -101,6 +102,8 @@ pub fn planned(
         skipped: HashSet::new(),
         read,
         unread,
+        readers: chains::readers(found),
+        chains: HashMap::new(),
         plan: Plan {
             name: if program.name.is_empty() { found.name.clone() } else { program.name.clone() },
             architecture: gpu.name.to_string(),
@@ -153,6 +156,10 @@ struct Planner<'a> {
     read: HashSet<Var>,
     /// Assignments that only kernels use which compute them themselves.
     unread: HashMap<Var, &'a Statement>,
+    /// How many statements read a variable.
+    readers: HashMap<Var, usize>,
+    /// Chains, by the variable that each defines.
+    chains: HashMap<Var, chains::Chosen>,
     plan: Plan,
 }
 
@@ -235,6 +242,7 @@ impl Planner<'_> {
 
     fn block(&mut self, block: &Block) -> Result<Vec<Step>, ProgramError> {
         let mut steps = Vec::new();
+        self.find_chains(block);
         for statement in &block.statements {
             self.statement(statement, &mut steps)?;
         }
@@ -252,6 +260,12 @@ impl Planner<'_> {
                 if self.unread.contains_key(target) {
                     self.once.insert(*target);
                     return Ok(());
+                }
+                if let Some(chosen) = self.chains.remove(target) {
+                    return self.chain(*target, &chosen, steps);
+                }
+                if let Some(tiles) = self.masked(*target, *field) {
+                    return self.store_masked(*target, *field, tiles, steps);
                 }
                 if self.is_once(*target, *field) {
                     return self.store_once(statement, *target, *field);

@@ -112,7 +112,7 @@ impl Builder {
         mem
     }
 
-    /// Memory that is made here.
+    /// Memory that is made here; another name where there is one of this name.
     pub fn alloc(
         &mut self,
         name: impl Into<String>,
@@ -121,7 +121,11 @@ impl Builder {
         space: Space,
     ) -> Mem {
         let access = Access::ReadWrite;
-        let mem = self.memory(Memory { name: name.into(), dtype, elements: elements.into(), space, access });
+        let mut name = name.into();
+        if self.kernel.memory.iter().any(|m| m.name == name) {
+            name = format!("{name}_{}", self.kernel.memory.len());
+        }
+        let mem = self.memory(Memory { name, dtype, elements: elements.into(), space, access });
         self.effect(Op::Alloc(mem));
         mem
     }
@@ -134,6 +138,11 @@ impl Builder {
     fn value(&mut self, ty: Type, home: usize) -> Value {
         self.homes.push(home);
         self.kernel.value(ty)
+    }
+
+    /// The type of the elements of a piece of memory.
+    pub fn memory_type(&self, mem: Mem) -> DType {
+        self.kernel.mem(mem).dtype
     }
 
     /// The type of a value.

@@ -1,10 +1,10 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
-use super::expression::Expression;
-use crate::expression::address::{LoopId, LoopSet};
+use super::expression::{Expression, Tensor};
+use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
 use std::fmt;
-use surject_ir::{AccOp, BinaryOp, DType};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 
 /// The threads of a warp.
 pub(crate) const WARP: i64 = 32;
@@ -34,12 +34,24 @@ pub(crate) struct Parts {
 /// How a sum of products is cut into tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiles {
-    /// The loop over rows, that over columns, and that over terms which are cut.
+    /// The loop over rows, that over columns, and that over terms which are cut. Several loops over rows run as one,
+    /// with commas between their names: the last of them fastest.
     pub loops: [String; 3],
     /// Rows, columns and terms of a tile, which a block brings into shared memory.
     pub tile: [i64; 3],
     /// Who sums what of it.
     pub share: Share,
+    /// Are tiles left out where a mask throws all of their sums away?
+    pub masked: bool,
+}
+
+/// The type in which matrix units sum products of factors.
+pub fn sum_of_units(factors: DType) -> DType {
+    match factors {
+        DType::I8 | DType::U8 => DType::I32,
+        DType::F64 => DType::F64,
+        _ => DType::F32,
+    }
 }
 
 /// Who sums what of a tile.
@@ -48,11 +60,16 @@ pub enum Share {
     /// Each thread so many rows, and columns that lie next to each other.
     Thread([i64; 2]),
     /// The matrix units of a warp so many rows and all columns; products of `f16` or `bf16` are not rounded before they
-    /// are summed.
+    /// are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
 }
 
 impl Tiles {
+    /// The loops over rows.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        self.loops[0].split(',')
+    }
+
     /// The warps of a block: each has some rows of the tile.
     pub fn warps(&self) -> i64 {
         match self.share {
@@ -66,13 +83,17 @@ impl Tiles {
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err("a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M`".into());
         };
+        let (share, masked) = match share {
+            [share @ .., "masked"] => (share, true),
+            share => (share, false),
+        };
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
             ["warp", own] => Share::Warp(number(own)?),
             _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
-        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share })
+        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
     }
 }
 
@@ -81,9 +102,10 @@ impl fmt::Display for Tiles {
         let [m, n, k] = self.tile;
         write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
         match self.share {
-            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}"),
-            Share::Warp(rows) => write!(f, "warp {rows}"),
+            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
+            Share::Warp(rows) => write!(f, "warp {rows}")?,
         }
+        if self.masked { write!(f, " masked") } else { Ok(()) }
     }
 }
 
@@ -92,9 +114,22 @@ impl fmt::Display for Tiles {
 pub(crate) struct Contraction {
     pub(crate) parts: Parts,
     pub(crate) loops: [LoopId; 3],
+    /// The loops over rows that run as one, the slowest first: the last of them is the first of `loops`.
+    pub(crate) rows: Vec<LoopId>,
     pub(crate) tiles: Tiles,
     /// How the left and the right value are brought.
     pub(crate) bring: [Bring; 2],
+    /// When a sum is needed, where tiles are left out.
+    pub(crate) condition: Option<Condition>,
+}
+
+/// When a sum is needed.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// Where a value holds, or where it does not.
+    Value(NodeId, bool),
+    /// Where guards hold.
+    Guards(Vec<Guard>),
 }
 
 /// How threads bring a tile of a value into shared memory.
@@ -115,8 +150,16 @@ pub(crate) struct Bring {
 impl Contraction {
     /// The loops whose last tile is not whole.
     pub(crate) fn cut(&self, expression: &Expression) -> Vec<LoopId> {
-        let cut = self.loops.iter().zip(self.tiles.tile);
-        cut.filter(|&(&l, by)| expression.dag.extent(l) % by != 0).map(|(&l, _)| l).collect()
+        let extent = |l: &LoopId| expression.dag.extent(*l);
+        let cut = self.loops.iter().zip(self.tiles.tile).skip(1);
+        let mut cut: Vec<LoopId> = cut.filter(|&(l, by)| extent(l) % by != 0).map(|(&l, _)| l).collect();
+        let rows = self.rows.iter().map(extent).fold(1, i64::saturating_mul);
+        if rows % self.tiles.tile[0] != 0 {
+            // What is beyond the last tile is beyond the loop that runs slowest.
+            let slowest = self.rows.iter().find(|l| extent(l) != 1).or(self.rows.first());
+            cut.extend(slowest);
+        }
+        cut
     }
 }
 
@@ -150,24 +193,40 @@ impl Expression {
     }
 
     /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
-    /// of 16 bits may be converted to `f32` first: the units round no product either.
+    /// of 16 bits may be converted to `f32` first: the units round no product either. Those of 8 bits are converted to
+    /// the `i32` in which they are summed: it wraps, and so do the units.
     fn parts_of_units(&self, parts: &Parts) -> Result<Parts, DType> {
         let narrow = |n: NodeId| match self.dag[n].node {
-            Node::Convert(x) if self.dag[n].dtype == DType::F32 => x,
+            Node::Convert(x) if self.converts_in_units(self.dag[x].dtype, self.dag[n].dtype) => x,
             _ => n,
         };
         let [left, right] = [parts.left, parts.right].map(narrow);
         let (of_left, of_right) = (self.dag[left].dtype, self.dag[right].dtype);
-        match of_left == of_right && matches!(of_left, DType::F16 | DType::BF16) {
-            true => Ok(Parts { left, right, ..*parts }),
-            false if of_left == of_right => Err(of_left),
-            false => Err(of_right),
+        if of_left != of_right {
+            return Err(of_right);
+        }
+        let suits = match of_left {
+            DType::F16 | DType::BF16 => true,
+            DType::I8 | DType::U8 => self.dag[parts.sum].dtype == DType::I32,
+            DType::F64 => self.dag[parts.sum].dtype == DType::F64,
+            _ => false,
+        };
+        if suits { Ok(Parts { left, right, ..*parts }) } else { Err(of_left) }
+    }
+
+    /// Do matrix units take factors of one type for those of another?
+    fn converts_in_units(&self, own: DType, to: DType) -> bool {
+        match to {
+            DType::F32 => matches!(own, DType::F16 | DType::BF16),
+            DType::I32 => matches!(own, DType::I8 | DType::U8),
+            _ => false,
         }
     }
 
-    /// Do matrix units have the types of this sum of products?
-    pub fn suits_matrix_units(&self) -> bool {
-        self.parts().is_some_and(|parts| self.parts_of_units(&parts).is_ok())
+    /// The type of the factors that matrix units multiply, if they do the expression.
+    pub fn matrix_units(&self) -> Option<DType> {
+        let parts = self.parts_of_units(&self.parts()?).ok()?;
+        Some(self.dag[parts.left].dtype)
     }
 
     /// Do the terms of the right value of a sum of products lie next to each other in memory, along a loop?
@@ -199,13 +258,14 @@ impl Expression {
         value: NodeId,
         (own, size): (LoopId, i64),
         (term, terms): (LoopId, i64),
-        warps: i64,
+        (warps, one_by_one): (i64, bool),
     ) -> Result<Bring, String> {
         let by_terms = self.lies_by_terms(value, own, term);
         let (next, length, other) = if by_terms { (term, terms, size) } else { (own, size, terms) };
         // Several at once where rows begin at multiples of them.
         let most = (WIDEST / self.dag[value].dtype.size().max(1) as i64).max(1);
-        let whole = self.lie_next(value, next) && self.dag.extent(next) % most == 0;
+        let single = one_by_one && !by_terms;
+        let whole = !single && self.lie_next(value, next) && self.dag.extent(next) % most == 0;
         let shared = |lanes: i64| {
             let slots = length / lanes;
             let along = slots.min(WARP);
@@ -220,6 +280,59 @@ impl Expression {
             return Err(format!("{other} times {length} elements are not shared evenly by {warps} warps"));
         }
         Ok(Bring { by_terms, lanes, along, along_steps, across_steps: other / across })
+    }
+
+    /// What picks something that needs no sum in the place of every sum: a mask.
+    pub(crate) fn condition(&self) -> Option<Condition> {
+        let sum = self.parts()?.sum;
+        // From the root down, as long as one operand alone has the sum.
+        let mut at = self.outputs.first()?.root;
+        while at != sum {
+            let reaches = |c: &NodeId| self.dag.reachable(&[*c]).contains(&sum);
+            let mut with: Vec<NodeId> = self.dag[at].node.children().filter(reaches).collect();
+            with.dedup();
+            let [next] = with[..] else { return None };
+            match &self.dag[at].node {
+                Node::Select(c, x, y) if *c != next && x != y => {
+                    return Some(Condition::Value(*c, *x == next));
+                }
+                Node::Guarded { guards, .. } => return Some(Condition::Guards(guards.clone())),
+                _ => at = next,
+            }
+        }
+        None
+    }
+
+    /// The constant that a mask puts in the place of sums, if it is one and nothing is computed of it.
+    pub(crate) fn thrown_away(&self) -> Option<Scalar> {
+        let constant = |n: NodeId| match self.dag[n].node {
+            Node::Const(value) => Some(value),
+            _ => None,
+        };
+        match &self.dag[self.outputs.first()?.root].node {
+            // The choice itself: of what one further inside picks, something may be computed.
+            Node::Select(c, x, y) => match self.condition()? {
+                Condition::Value(own, true) if own == *c => constant(*y),
+                Condition::Value(own, false) if own == *c => constant(*x),
+                Condition::Value(..) | Condition::Guards(_) => None,
+            },
+            Node::Guarded { fill, .. } => Some(*fill),
+            _ => None,
+        }
+    }
+
+    /// Does a mask throw sums away, and of which tensors is it made?
+    pub fn mask(&self) -> Option<Vec<Tensor>> {
+        let root = match self.condition()? {
+            Condition::Value(node, _) => node,
+            Condition::Guards(_) => return Some(Vec::new()),
+        };
+        let nodes = self.dag.all_reachable(&[root]).into_iter();
+        let tensors = nodes.filter_map(|n| match self.dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => self.memory.get(&buf).map(|m| m.0),
+            _ => None,
+        });
+        Some(tensors.collect())
     }
 
     /// The expression as a sum of products, if it is one.
@@ -241,13 +354,17 @@ impl Expression {
 pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction, String> {
     let parts = expression.parts().ok_or("the expression is no sum of products over independent points")?;
     let product = expression.product().ok_or("the expression is no sum of products")?;
-    for (name, all, what) in [
-        (&tiles.loops[0], &product.rows, "only the left value depends on"),
-        (&tiles.loops[1], &product.columns, "only the right value depends on"),
-        (&tiles.loops[2], &product.terms, "the sum runs over"),
-    ] {
-        if !all.contains(name) {
+    let rows = tiles.rows().map(|name| (name, &product.rows, "only the left value depends on"));
+    let others = [
+        (tiles.loops[1].as_str(), &product.columns, "only the right value depends on"),
+        (tiles.loops[2].as_str(), &product.terms, "the sum runs over"),
+    ];
+    for (i, (name, all, what)) in rows.chain(others).enumerate() {
+        if !all.iter().any(|one| one == name) {
             return Err(format!("`{name}` is no loop that {what}; there are {}", all.join(", ")));
+        }
+        if tiles.rows().take(i).any(|other| other == name) {
+            return Err(format!("the rows are those of `{name}` twice"));
         }
     }
     let [m, n, k] = tiles.tile;
@@ -272,29 +389,42 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         Share::Warp(_) => {
             let units = expression.parts_of_units(&parts);
             let units = units.map_err(|dtype| {
-                format!("matrix units multiply f16 or bf16 of one type here, not {dtype}")
+                format!(
+                    "matrix units multiply f16, bf16, f64 or 8-bit integers summed in i32, of one type, not {dtype}"
+                )
             })?;
-            if rows % 16 != 0 || n > 8 * WARP || k % 16 != 0 {
+            let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };
+            if rows % 16 != 0 || n > 8 * WARP || k % least != 0 {
                 return Err(format!(
-                    "the rows of a warp and the terms are multiples of 16, not {rows} and {k}, and the columns at \
-                     most 256"
+                    "the rows of a warp are a multiple of 16 and the terms of {least}, not {rows} and {k}, and the \
+                     columns at most 256"
                 ));
             }
             units
         }
     };
-    let id = |name: &String| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
-    let loops = [id(&tiles.loops[0])?, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
+    let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
+    let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
+    let fastest = *of_rows.last().ok_or("a tile has rows")?;
+    let loops = [fastest, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
+    let one_by_one = of_rows.len() > 1;
     // The first tile is brought before any loop begins.
     let has_terms = |l: &LoopId| expression.dag.extent(*l) > 0;
     if !matches!(&expression.dag[parts.sum].node, Node::Reduce { loops, .. } if loops.iter().all(has_terms)) {
         return Err("the sum has no terms".into());
     }
-    let bring = |value, own, size| expression.bring(value, (own, size), (loops[2], k), tiles.warps());
-    let bring = [bring(parts.left, loops[0], m)?, bring(parts.right, loops[1], n)?];
+    // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
+    let bring = |value, own, size, one_by_one| {
+        expression.bring(value, (own, size), (loops[2], k), (tiles.warps(), one_by_one))
+    };
+    let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
     if bring[1].by_terms && matches!(tiles.share, Share::Thread(_)) && columns != 1 {
         let what = "the terms of a column lie next to each other, and its columns do not";
         return Err(format!("{what}: a thread has one column at once, not {columns}"));
     }
-    Ok(Contraction { parts, loops, tiles: tiles.clone(), bring })
+    let condition = match tiles.masked {
+        true => Some(expression.condition().ok_or("no mask throws sums away")?),
+        false => None,
+    };
+    Ok(Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition })
 }

@@ -10,6 +10,7 @@ mod points;
 mod reduce;
 mod scalar;
 mod scatter;
+mod shared;
 mod sort;
 mod windows;
 

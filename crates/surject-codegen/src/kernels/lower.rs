@@ -4,10 +4,13 @@
 //! placed by the builder of kernels, as far outside as its operands allow. Where a split does not divide a loop, the
 //! accesses of its last block have guards.
 
+mod chain;
 mod contraction;
 mod meet;
 mod running;
 mod transpose;
+
+pub(crate) use chain::{lower_chain, lower_listed};
 
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
@@ -66,22 +69,7 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         memory.insert(buf, b.parameter(name, dtype, elements, access));
         tensors.push(tensor);
     }
-    let frames = vec![Frame::default()];
-    let places = HashMap::new();
-    let mut lowering = Lowering {
-        expression,
-        resolved: &resolved,
-        b,
-        memory,
-        places,
-        lanes: None,
-        thread: None,
-        warp: None,
-        frames,
-        opened: Vec::new(),
-        shared: HashMap::new(),
-        joined: HashSet::new(),
-    };
+    let mut lowering = Lowering::new(expression, &resolved, b, memory);
     match (&resolved.contraction, &resolved.transpose, &resolved.scan) {
         (Some(contraction), ..) => lowering.contraction(contraction)?,
         (None, Some(transpose), _) => lowering.transpose(transpose)?,
@@ -119,6 +107,10 @@ struct Lowering<'a> {
     shared: HashMap<NodeId, Mem>,
     /// Reductions that were joined there.
     joined: HashSet<NodeId>,
+    /// Tensors of which shared memory has some rows.
+    windows: HashMap<Buf, chain::Window>,
+    /// What was loaded of them, where it stays in registers.
+    kept: Option<HashMap<(Place, Type), Value>>,
 }
 
 /// The most iterations that are written out; more stay a loop that is unrolled.
@@ -139,6 +131,32 @@ pub(crate) fn joined_in(dtype: DType, op: AccOp) -> DType {
 }
 
 type Lowered<T> = Result<T, CodegenError>;
+
+impl<'a> Lowering<'a> {
+    fn new(
+        expression: &'a Expression,
+        resolved: &'a Resolved,
+        b: Builder,
+        memory: BTreeMap<Buf, Mem>,
+    ) -> Lowering<'a> {
+        Lowering {
+            expression,
+            resolved,
+            b,
+            memory,
+            places: HashMap::new(),
+            lanes: None,
+            thread: None,
+            warp: None,
+            frames: vec![Frame::default()],
+            opened: Vec::new(),
+            shared: HashMap::new(),
+            joined: HashSet::new(),
+            windows: HashMap::new(),
+            kept: None,
+        }
+    }
+}
 
 impl Lowering<'_> {
     /// The loops over the points, and what is stored in them.
@@ -314,7 +332,7 @@ impl Lowering<'_> {
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;
-                self.b.load(place, ty)
+                self.load(*buf, place, ty)
             }
             Node::Index(lin) => {
                 let at = self.affine(lin)?;
@@ -362,6 +380,15 @@ impl Lowering<'_> {
                 return Err(CodegenError::unsupported("a gather inside of an expression of the kernel IR"));
             }
         })
+    }
+
+    /// Elements of a tensor; of a window once, where it stays in registers.
+    fn load(&mut self, buf: Buf, place: Place, ty: Type) -> Value {
+        let Some(kept) = self.kept.as_mut().filter(|_| self.windows.contains_key(&buf)) else {
+            return self.b.load(place, ty);
+        };
+        let b = &mut self.b;
+        *kept.entry((place, ty)).or_insert_with_key(|(place, ty)| b.load(place.clone(), *ty))
     }
 
     /// A reduction: loops that carry what is joined so far.
@@ -461,7 +488,11 @@ impl Lowering<'_> {
         let mem = mem.ok_or_else(|| CodegenError::malformed("a tensor without memory"))?;
         let mut all = self.guards(guards)?;
         all.extend(self.cut(deps)?);
-        Ok(Place { guards: all, ..Place::new(mem, self.affine(address)?) })
+        let at = match self.windows.get(&buf) {
+            Some(window) => self.in_window(window, address)?,
+            None => self.affine(address)?,
+        };
+        Ok(Place { guards: all, ..Place::new(mem, at) })
     }
 
     /// Guards of the loops among these whose last block is not whole.

@@ -140,6 +140,21 @@ pub fn kernels(
     Ok(Kernels { kernels, temporaries })
 }
 
+/// The kernel of an expression, by the machine's choice.
+pub fn kernel(expression: &Expression, machine: &dyn Machine, name: &str) -> Result<Made, CodegenError> {
+    one(expression, machine, name, None)
+}
+
+/// The kernel of an expression by a schedule.
+pub fn kernel_by(
+    expression: &Expression,
+    machine: &dyn Machine,
+    name: &str,
+    schedule: Schedule,
+) -> Result<Made, CodegenError> {
+    one(expression, machine, name, Some(schedule))
+}
+
 fn one(
     expression: &Expression,
     machine: &dyn Machine,

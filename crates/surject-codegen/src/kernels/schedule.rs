@@ -267,7 +267,7 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// A form with loops of its own, some of which are not cut into whole tiles.
-    fn form(cut: Vec<LoopId>) -> Resolved {
+    pub(crate) fn form(cut: Vec<LoopId>) -> Resolved {
         let (points, reductions) = (Vec::new(), HashMap::new());
         Resolved {
             points,

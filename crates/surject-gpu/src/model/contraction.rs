@@ -23,49 +23,101 @@ const TURN_IN_BACKGROUND: f64 = 50.0;
 /// Cycles before the first product of a block and behind its last one.
 const ENDS: f64 = 1500.0;
 
+/// Bytes of an element of the factors in shared memory.
+fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
+    match tiles.share {
+        Share::Thread(_) => expression.element_bytes() as f64,
+        Share::Warp(_) => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
+    }
+}
+
+/// Stages of shared memory that are filled while another one is summed, that one included.
+fn stages(tiles: &Tiles) -> f64 {
+    if matches!(tiles.share, Share::Warp(_)) { 3.0 } else { 2.0 }
+}
+
+/// The bytes of shared memory of a block, with what rows are apart.
+pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
+    let bytes = factor_bytes(expression, tiles);
+    let [m, n, k] = tiles.tile.map(|size| size as f64);
+    let pad = WIDEST / bytes;
+    stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
+}
+
+/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and those of `f64`
+/// as many as `f32` has scalar ones.
+fn peak(gpu: &Gpu, bytes: f64) -> f64 {
+    if bytes > 4.0 { gpu.rate } else { gpu.products * 2.0 / bytes }
+}
+
+/// Rows that a thread or a warp sums.
+fn own_rows(tiles: &Tiles) -> i64 {
+    match tiles.share {
+        Share::Thread([own, _]) | Share::Warp(own) => own,
+    }
+}
+
+/// Cycles of a turn, beside those between turns: of elements of so many bytes.
+fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
+    let [m, n, k] = tiles.tile.map(|size| size as f64);
+    let (products, warps, own) = (m * n * k, tiles.warps() as f64, own_rows(tiles) as f64);
+    let of_one = |rate: f64| products / (rate / gpu.clock / gpu.multiprocessors as f64);
+    let (arithmetic, shared) = match tiles.share {
+        Share::Thread(_) => {
+            // All threads of a warp read the same 16 bytes of rows in a cycle, and columns of their own.
+            let cycles = own * bytes / WIDEST + n * bytes / SHARED;
+            let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
+            (of_one(scalar), warps * k * cycles)
+        }
+        Share::Warp(_) => (of_one(peak(gpu, bytes)), warps * k * bytes * (own + n) / SHARED),
+    };
+    (arithmetic + shared).max((m + n) * k * bytes / CACHE)
+}
+
+/// The cycles in which a block of some rows sums all columns, and the registers of a thread; `at_once` blocks of a
+/// multiprocessor hide what is between turns.
+pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once: f64) -> (f64, f64) {
+    let extent = |name: &str| expression.find(name).map_or(1.0, |l| l.extent as f64);
+    let bytes = factor_bytes(expression, tiles);
+    let reductions = expression.reductions();
+    let sums = reductions.iter().flat_map(|r| &r.loops).map(|name| extent(name)).product::<f64>();
+    let [_, n, k] = tiles.tile.map(|size| size as f64);
+    let terms = extent(&tiles.loops[2]);
+    let turns = sums / terms * (terms / k).ceil() * (extent(&tiles.loops[1]) / n).ceil();
+    let registers = own_rows(tiles) as f64 * n / 32.0 * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
+    // Rows that are not summed in stages wait for every turn.
+    (turns * (turn(gpu, tiles, bytes) + TURN / at_once), registers)
+}
+
 /// The time of an expression by tiles.
 pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model {
     let extent = |name: &str| expression.find(name).map_or(1.0, |l| l.extent as f64);
     let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
     let reductions = expression.reductions();
     let sums = reductions.iter().flat_map(|r| &r.loops).map(|name| extent(name)).product::<f64>();
-    let [rows, columns, terms] = tiles.loops.each_ref().map(|name| extent(name));
+    let rows: f64 = tiles.rows().map(extent).product();
+    let [_, columns, terms] = tiles.loops.each_ref().map(|name| extent(name));
     let [m, n, k] = tiles.tile.map(|size| size as f64);
     let blocks = points / (rows * columns) * (rows / m).ceil() * (columns / n).ceil();
     let turns = sums / terms * (terms / k).ceil();
     let warps = tiles.warps() as f64;
     let threads = 32.0 * warps;
-    // Matrix units multiply elements of 16 bits.
-    let bytes = match tiles.share {
-        Share::Thread(_) => expression.element_bytes() as f64,
-        Share::Warp(_) => 2.0,
-    };
-    let per_multiprocessor = gpu.rate / gpu.clock / gpu.multiprocessors as f64;
-    // Cycles of a turn.
-    let products = m * n * k;
-    let (arithmetic, shared, stages, own) = match tiles.share {
-        Share::Thread([own, _]) => {
-            // All threads of a warp read the same 16 bytes of rows in a cycle, and columns of their own.
-            let cycles = own as f64 * bytes / WIDEST + n * bytes / SHARED;
-            (products / per_multiprocessor, warps * k * cycles, 2.0, own)
-        }
-        Share::Warp(own) => {
-            let rate = gpu.products / gpu.clock / gpu.multiprocessors as f64;
-            (products / rate, warps * k * 2.0 * (own as f64 + n) / SHARED, 3.0, own)
-        }
-    };
+    let bytes = factor_bytes(expression, tiles);
+    // Of scalar operations on f64 there are half as many.
+    let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
+    let own = own_rows(tiles);
     let between = if matches!(tiles.share, Share::Warp(_)) { TURN_IN_BACKGROUND } else { TURN };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
-    let by_registers = REGISTERS / ((own as f64 * n / 32.0 + OTHER_REGISTERS) * threads);
-    let by_shared = gpu.shared as f64 / (stages * (m + n) * k * bytes);
+    let words = (bytes / 4.0).max(1.0);
+    let by_registers = REGISTERS / ((own as f64 * n / 32.0 * words + OTHER_REGISTERS) * threads);
+    let by_shared = gpu.shared as f64 / (stages(tiles) * (m + n) * k * bytes);
     let at_once = by_registers.min(by_shared).floor().clamp(1.0, most);
-    let brought = (m + n) * k * bytes / CACHE;
-    let turn = (arithmetic + shared).max(brought) + between / at_once;
+    let turn = turn(gpu, tiles, bytes) + between / at_once;
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
-    let peak = if matches!(tiles.share, Share::Warp(_)) { gpu.products } else { gpu.rate };
+    let peak = if matches!(tiles.share, Share::Warp(_)) { peak(gpu, bytes) } else { scalar };
     let arithmetic = points * sums / peak;
     let seconds = LAUNCH + (cycles / gpu.clock).max(memory);
     let busy = blocks / (most * gpu.multiprocessors as f64);

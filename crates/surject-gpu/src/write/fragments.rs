@@ -72,7 +72,7 @@ impl Writer<'_> {
                 memory.name
             ));
         }
-        if !matches!(memory.dtype, DType::F32 | DType::I32) {
+        if !matches!(memory.dtype, DType::F32 | DType::F64 | DType::I32) {
             return Err(format!("`{}`, sums of a warp in {}", memory.name, memory.dtype));
         }
         let elements = (sizes.m * sizes.n) as i64 / super::WARP;
@@ -101,12 +101,14 @@ impl Writer<'_> {
 
     pub(super) fn load_slot(&mut self, fragments: &Fragments, number: usize) -> String {
         let (address, ty) = (self.slot(fragments, number), element(fragments.dtype));
-        self.op(&format!("llvm.load {address} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}"))
+        let size = fragments.dtype.size();
+        self.op(&format!("llvm.load {address} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"))
     }
 
     pub(super) fn store_slot(&mut self, fragments: &Fragments, number: usize, value: &str) {
         let (address, ty) = (self.slot(fragments, number), element(fragments.dtype));
-        self.line(&format!("llvm.store {value}, {address} {{alignment = 4 : i64}} : {ty}, !llvm.ptr"));
+        let size = fragments.dtype.size();
+        self.line(&format!("llvm.store {value}, {address} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
     }
 
     /// Writes a loop that fills the sums of a warp or copies them; gives whether it is one.
@@ -176,7 +178,11 @@ impl Writer<'_> {
                 let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
                 self.define(results.column, at);
                 self.divides.insert(results.column, PAIR);
-                let slot = 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2);
+                // Units of f64 have 8 rows, the others 16.
+                let slot = match fragments.dtype {
+                    DType::F64 => 2 * (i * (fragments.columns / 8) + j),
+                    _ => 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2),
+                };
                 for statement in results.inside {
                     if statement.results[..] == [results.sum] {
                         let own = [self.load_slot(fragments, slot), self.load_slot(fragments, slot + 1)];

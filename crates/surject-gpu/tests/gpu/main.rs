@@ -2,9 +2,12 @@
 
 mod arithmetic;
 mod assembler;
+mod chains;
 mod harness;
 mod kernels;
 mod plans;
 mod programs;
+mod resources;
+mod sorts;
 mod strategies;
 mod update;

@@ -59,7 +59,8 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
             }
         }
     }
-    line("ptxas", tool("ptxas", "cargo xtask setup (assembles PTX in tests; a driver does so itself)"))
+    line("ptxas", tool("ptxas", "cargo xtask setup (assembles PTX in tests; a driver does so itself)"))?;
+    line("nvdisasm", tool("nvdisasm", "pip install nvidia-cuda-nvdisasm (`surject opt --emit sass`)"))
 }
 
 /// The pass pipelines, for `mlir-opt`.

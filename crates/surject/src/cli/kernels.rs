@@ -25,6 +25,8 @@ pub(super) enum Shown {
     Gpu,
     /// The same as PTX.
     Ptx,
+    /// The same as instructions of the GPU.
+    Sass,
 }
 
 /// How kernels are scheduled: by whose strategies, and the schedules that the user gives.
@@ -150,7 +152,7 @@ pub(super) fn written(
     if shown != Shown::Cpu && gpu.is_none() {
         let all: Vec<&str> = surject_gpu::Gpu::ALL.iter().map(|gpu| gpu.name).collect();
         return Err(Failure::unsupported(format!(
-            "`{machine}` is no GPU, which the forms `gpu` and `ptx` are for; say `--machine` and one of {}",
+            "`{machine}` is no GPU, which the forms `gpu`, `ptx` and `sass` are for; say `--machine` and one of {}",
             all.join(", ")
         )));
     }
@@ -166,8 +168,14 @@ pub(super) fn written(
     let module = surject_gpu::write::module(&written.map_err(|error| refused(&error))?);
     match shown {
         Shown::Gpu => Ok(module),
-        _ => crate::cuda::ptx(&module, machine)
-            .map_err(|failure| Failure { message: format!("{name}: {failure}"), ..failure }),
+        _ => {
+            let ptx = crate::cuda::ptx(&module, machine)
+                .map_err(|failure| Failure { message: format!("{name}: {failure}"), ..failure })?;
+            if shown == Shown::Ptx {
+                return Ok(ptx);
+            }
+            surject_gpu::sass::sass(&ptx, machine).map_err(|error| refused(&error))
+        }
     }
 }
 

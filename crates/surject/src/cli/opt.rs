@@ -37,10 +37,10 @@ pub struct Arguments {
     /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
     #[arg(long, value_name = "PASSES")]
     mlir_passes: Option<String>,
-    /// The machine of the forms `schedule`, `kernel`, `gpu` and `ptx`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Schedules for the forms `schedule`, `kernel`, `gpu` and `ptx`: what `--emit schedule` prints, edited.
+    /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
@@ -92,6 +92,8 @@ pub(super) enum Form {
     Gpu,
     /// The same as PTX, by `mlir-opt`.
     Ptx,
+    /// The instructions of the GPU, by NVIDIA's `ptxas` and `nvdisasm`.
+    Sass,
 }
 
 /// The stages of a compilation, in order.
@@ -194,11 +196,14 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
 /// Refuses what only forms of kernels make use of.
 fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
     // A plan is that of this processor, or with a machine that of a GPU.
-    if matches!(form, Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Plan) {
+    if matches!(
+        form,
+        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Sass | Form::Plan
+    ) {
         return Ok(());
     }
     let other = "other forms are those of this processor";
-    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu`, `ptx` or `plan`";
+    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu`, `ptx`, `sass` or `plan`";
     kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
@@ -225,7 +230,8 @@ fn later_stage(source: &Source, form: Option<Form>, arguments: &Arguments) -> Re
             Some(Form::Cpu) => Shown::Cpu,
             Some(Form::Gpu) => Shown::Gpu,
             Some(Form::Ptx) => Shown::Ptx,
-            Some(_) => return refused("a file of kernels", "kernel, cpu, gpu and ptx"),
+            Some(Form::Sass) => Shown::Sass,
+            Some(_) => return refused("a file of kernels", "kernel, cpu, gpu, ptx and sass"),
         };
         let all = surject_kernel::parse(text).map_err(|e| Failure::bad_input(format!("{name}:{e}")))?;
         all.iter().try_for_each(surject_kernel::verify).map_err(|e| bad(&e))?;
@@ -275,7 +281,7 @@ pub(super) fn emit(
         Form::LlvmDialect => surject_mlir::jit::llvm_dialect(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Llvm => surject_mlir::jit::llvm_ir(&lowered()?.text).map_err(|e| fail(&e)),
         Form::Asm => assembly(&lowered()?.text).map_err(|e| fail(&e)),
-        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx => {
+        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Sass => {
             let function = super::function_name(program, None, name)?;
             let function = program.function(&function).cloned().unwrap_or_default();
             let shown = match form {
@@ -283,12 +289,13 @@ pub(super) fn emit(
                 Form::Cpu => Shown::Cpu,
                 Form::Gpu => Shown::Gpu,
                 Form::Ptx => Shown::Ptx,
+                Form::Sass => Shown::Sass,
                 _ => Shown::Schedules,
             };
             kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode => Err(Failure::unsupported(
-            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, cpu, gpu, ptx, mlir, llvm-dialect, llvm and asm are",
+            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, cpu, gpu, ptx, sass, mlir, llvm-dialect, llvm and asm are",
         )),
     }
 }

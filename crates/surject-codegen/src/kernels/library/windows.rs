@@ -1,11 +1,14 @@
-//! Operations that slide a window: reductions of windows with a function of their own, and select-and-scatter.
+//! Operations that slide a window: reductions of windows with a function of their own, and select-and-scatter. Windows
+//! that are the whole line before an element, or after it, are scans.
 
 use super::moves::all;
 use super::points::{Maker, elements};
+use super::shared::{buffers, each, load, open_threads, store};
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
-use surject_ir::{BinaryOp, Window};
-use surject_kernel::Value;
+use crate::kernels::machine::Spread;
+use surject_ir::{BinaryOp, Var, Window};
+use surject_kernel::{Level, Op, Value};
 
 /// Where an element of a window lies in the operand, and whether there is one: not in the padding and in holes.
 struct Found {
@@ -40,6 +43,12 @@ fn find(maker: &mut Maker<'_>, window: &Window, shape: &[i64], at: &[Value], ele
     Found { exists: all(maker, exists), element }
 }
 
+/// Lines of windows: along which axis, and whether they go from their element to the end.
+struct Line {
+    axis: usize,
+    from_the_end: bool,
+}
+
 fn signed(sizes: &[u64]) -> Vec<i64> {
     sizes.iter().map(|&n| n as i64).collect()
 }
@@ -53,6 +62,9 @@ impl Kernels<'_> {
         let (shape, out) = (self.sizes(Tensor::Var(operands[0]))?, self.sizes(Tensor::Var(targets[0]))?);
         let sizes = signed(&window.sizes);
         let is_empty = elements(&shape)? == 0;
+        if let Some(line) = self.line(window, &shape) {
+            return self.scan_lines(&line, (operands, inits), &shape);
+        }
         let join = &self.call.regions[0];
         self.kernel(elements(&out)?, |maker, point| {
             let zero = maker.int(0);
@@ -84,6 +96,119 @@ impl Kernels<'_> {
                 .iter()
                 .zip(values)
                 .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+        })
+    }
+
+    /// The axis along which every window is a line up to its element, or from it on.
+    fn line(&self, window: &Window, shape: &[i64]) -> Option<Line> {
+        /// Elements of a line: fewer are found sooner one by one; and the bytes of its four buffers.
+        const FEW: i64 = 64;
+        const BYTES: i64 = 48 << 10;
+        let plain = |all: &[u64]| all.iter().all(|&n| n == 1);
+        if !(plain(&window.strides) && plain(&window.base_dilations) && plain(&window.window_dilations)) {
+            return None;
+        }
+        let mut wide = (0..shape.len()).filter(|&a| window.sizes[a] != 1 || window.padding[a] != (0, 0));
+        let (Some(axis), None) = (wide.next(), wide.next()) else { return None };
+        let n = shape[axis];
+        let from_the_end = match window.padding[axis] {
+            (before, 0) if before == n - 1 => false,
+            (0, after) if after == n - 1 => true,
+            _ => return None,
+        };
+        let dtypes = self.call.targets.iter().map(|&t| self.call.function.ty(t).dtype.size() as i64);
+        let fits = n >= FEW && n.checked_mul(4 * dtypes.sum::<i64>()).is_some_and(|bytes| bytes <= BYTES);
+        let spread = matches!(self.machine.spread(), Spread::Threads { .. });
+        (fits && spread && window.sizes[axis] as i64 == n).then_some(Line { axis, from_the_end })
+    }
+
+    /// Every line is a block, in which every element joins twice as many before it in each step. Padding takes part with
+    /// the initial values, as often as there is padding: the function need only be associative.
+    fn scan_lines(&mut self, line: &Line, (operands, inits): (&[Var], &[Var]), shape: &[i64]) -> Lowered<()> {
+        let n = shape[line.axis];
+        let step = elements(&shape[line.axis + 1..])?.max(1);
+        let targets: Vec<Tensor> = self.call.targets.iter().copied().map(Tensor::Var).collect();
+        let join = &self.call.regions[0];
+        if elements(shape)? == 0 {
+            return Ok(());
+        }
+        self.blocks(elements(shape)? / n, |maker, block| {
+            let (outer, inner) = (maker.quotient(block, step), maker.remainder(block, step));
+            let first = maker.scaled(outer, n * step);
+            let first = maker.add(first, inner);
+            // Lines of elements, and of initial values.
+            let mut now = [buffers(maker, &targets, n)?, buffers(maker, &targets, n)?];
+            let mut next = [buffers(maker, &targets, n)?, buffers(maker, &targets, n)?];
+            let thread = open_threads(maker);
+            let zero = maker.int(0);
+            let mut start = Vec::new();
+            for &init in inits {
+                start.push(maker.read(Tensor::Var(init), zero)?);
+            }
+            each(maker, thread, (n, None), |maker, at| {
+                let place = maker.scaled(at, step);
+                let place = maker.add(first, place);
+                for (i, &operand) in operands.iter().enumerate() {
+                    let value = maker.read(Tensor::Var(operand), place)?;
+                    store(maker, now[0][i], at, value);
+                    store(maker, now[1][i], at, start[i]);
+                }
+                Ok(())
+            })?;
+            let mut apart = 1;
+            while apart < n {
+                maker.b.effect(Op::Barrier(Level::Block));
+                each(maker, thread, (n, None), |maker, at| {
+                    for (side, (now, next)) in now.iter().zip(&next).enumerate() {
+                        let backwards = side == 0 && line.from_the_end;
+                        let by = maker.int(if backwards { apart } else { -apart });
+                        let other = maker.add(at, by);
+                        let (zero, end) = (maker.int(0), maker.int(n));
+                        let exists = maker.within(other, zero, end);
+                        let own: Vec<Value> = now.iter().map(|&mem| load(maker, mem, at)).collect();
+                        let joined = maker.when(exists, &own, |maker| {
+                            let mut others: Vec<Value> =
+                                now.iter().map(|&mem| load(maker, mem, other)).collect();
+                            let mut own = own.clone();
+                            if backwards {
+                                std::mem::swap(&mut others, &mut own);
+                            }
+                            others.extend(own);
+                            maker.apply(join, &others)
+                        })?;
+                        joined.into_iter().zip(next).for_each(|(value, &mem)| store(maker, mem, at, value));
+                    }
+                    Ok(())
+                })?;
+                std::mem::swap(&mut now, &mut next);
+                apart *= 2;
+            }
+            maker.b.effect(Op::Barrier(Level::Block));
+            each(maker, thread, (n, None), |maker, at| {
+                let own: Vec<Value> = now[0].iter().map(|&mem| load(maker, mem, at)).collect();
+                let with = |maker: &mut Maker<'_>, mut left: Vec<Value>, right: Vec<Value>| {
+                    left.extend(right);
+                    maker.apply(join, &left)
+                };
+                let joined = if line.from_the_end {
+                    let joined = with(maker, start.clone(), own)?;
+                    let one = maker.int(1);
+                    let before = maker.sub(at, one);
+                    let exists = maker.compare(BinaryOp::Ge, before, zero);
+                    maker.when(exists, &joined, |maker| {
+                        let padding = now[1].iter().map(|&mem| load(maker, mem, before)).collect();
+                        with(maker, joined.clone(), padding)
+                    })?
+                } else {
+                    let last = maker.int(n - 1);
+                    let back = maker.sub(last, at);
+                    let padding = now[1].iter().map(|&mem| load(maker, mem, back)).collect();
+                    with(maker, padding, own)?
+                };
+                let place = maker.scaled(at, step);
+                let place = maker.add(first, place);
+                targets.iter().zip(joined).try_for_each(|(&target, value)| maker.write(target, place, value))
+            })
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Agents, Contraction, Lowered, Lowering, Side, WARP, overflow};
 use crate::expression::address::{Lin, LoopId};
-use crate::expression::dag::Node;
+use crate::expression::dag::{Node, NodeId};
 use surject_ir::{BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Guard, Op, Place, Type, Value};
 
@@ -78,11 +78,11 @@ impl Lowering<'_> {
             if lanes > 1 {
                 self.lanes = Some((if side.how.by_terms { k } else { side.own }, lanes as usize));
             }
-            self.set(side.own, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
+            self.set_own(side, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
             self.set(k, first.plus(&slot.term, 1).ok_or_else(overflow)?);
             let value = self.value(side.node)?;
             let mut value = self.b.broadcast(value, lanes as usize);
-            if total % terms != 0 {
+            if total % terms != 0 && !self.is_zero_beyond(side.node, k) {
                 // Terms that do not exist are zero on both sides.
                 let guard = Guard { expr: self.affine(&Lin::var(k))?, bound: total.into() };
                 let exists = self.b.holds(vec![guard], lanes as usize);
@@ -94,6 +94,16 @@ impl Lowering<'_> {
             self.lanes = outside;
         }
         Ok(values)
+    }
+
+    /// Is a value zero where a loop is beyond its end: a load, which has no element there?
+    fn is_zero_beyond(&self, node: NodeId, k: LoopId) -> bool {
+        let data = &self.expression.dag[node];
+        match data.node {
+            Node::Load { .. } => data.deps.contains(k) && self.resolved.cut.contains(&k),
+            Node::Convert(x) => self.is_zero_beyond(x, k),
+            _ => false,
+        }
     }
 
     /// Stores in a stage what was loaded.
@@ -126,7 +136,7 @@ impl Lowering<'_> {
         };
         for slot in self.slots(side, agents)? {
             let depth = self.frames.len();
-            self.set(side.own, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
+            self.set_own(side, side.first.plus(&slot.own, 1).ok_or_else(overflow)?);
             self.set(k, first.plus(&slot.term, 1).ok_or_else(overflow)?);
             let from = self.place(*buf, address, guards, dag[side.node].deps)?;
             let to = side.element(&slot.own, &slot.term, stage).ok_or_else(overflow)?;

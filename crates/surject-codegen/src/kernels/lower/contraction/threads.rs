@@ -4,7 +4,7 @@
 //! What the next turn needs is loaded before the products of a turn, and stored into the other stage after them.
 
 use super::super::joined_in;
-use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, WIDEST, overflow};
+use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, WIDEST, overflow};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
@@ -21,52 +21,85 @@ impl Lowering<'_> {
         (left, right): (&Side, &Side),
         turns: &Turns,
     ) -> Lowered<()> {
-        let (k, terms, warps) = (c.loops[2], c.tiles.tile[2], c.tiles.warps());
+        let warps = c.tiles.warps();
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let (thread, _) = self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]);
         let agents = Agents { warp, thread, warps };
-        // The sums, row by row.
+        let sums = match &turns.picked {
+            Picked::Where(mem, at, count) => {
+                let needed = self.any_element(*mem, at, *count)?;
+                let none = self.no_sums(c, share);
+                self.b.open_if(needed);
+                let sums = self.sums_of_threads(c, share, (left, right), turns, &agents)?;
+                self.b.open_else(&sums);
+                self.b.close_if(&none)
+            }
+            _ => self.sums_of_threads(c, share, (left, right), turns, &agents)?,
+        };
+        self.results((share, c), (left, right), &agents, sums)?;
+        (0..2).for_each(|_| _ = self.b.close_for(&[]));
+        Ok(())
+    }
+
+    /// The sums of a thread before the first product, row by row.
+    fn no_sums(&mut self, c: &Contraction, [rows, lanes]: [i64; 2]) -> Vec<Value> {
         let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
-        let [rows, lanes] = share;
         let zero = self.b.splat(Scalar::zero(joined), lanes as usize);
-        let sums = vec![zero; (rows * groups(c, lanes)) as usize];
+        vec![zero; (rows * groups(c, lanes)) as usize]
+    }
+
+    /// The sums of a thread over all turns.
+    fn sums_of_threads(
+        &mut self,
+        c: &Contraction,
+        share: [i64; 2],
+        (left, right): (&Side, &Side),
+        turns: &Turns,
+        agents: &Agents,
+    ) -> Lowered<Vec<Value>> {
+        let (k, terms) = (c.loops[2], c.tiles.tile[2]);
+        let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
+        let sums = self.no_sums(c, share);
         let fetch = |w: &mut Self, number: &Affine| {
             let depth = w.frames.len();
             let first = w.turn(c, turns, number)?;
             let values =
-                [w.fetch(left, (k, &first), terms, &agents)?, w.fetch(right, (k, &first), terms, &agents)?];
+                [w.fetch(left, (k, &first), terms, agents)?, w.fetch(right, (k, &first), terms, agents)?];
             w.frames.truncate(depth);
             Ok::<_, crate::CodegenError>(values)
         };
         let put = |w: &mut Self, values: &[Vec<Value>; 2], stage: &Affine| {
-            w.put(left, &values[0], stage, &agents)?;
-            w.put(right, &values[1], stage, &agents)?;
+            w.put(left, &values[0], stage, agents)?;
+            w.put(right, &values[1], stage, agents)?;
             w.b.effect(Op::Barrier(Level::Block));
             Ok::<_, crate::CodegenError>(())
         };
         let values = fetch(self, &0.into())?;
         put(self, &values, &0.into())?;
-        let sums = if turns.count == 1 {
-            self.products((share, c), (left, right), joined, &agents, (&0.into(), sums))?
-        } else {
-            let mut carried = sums;
-            carried.push(self.integer(0));
-            let (number, mut carried) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &carried);
-            let stage = carried.pop().ok_or_else(overflow)?;
-            let next = self.further(turns, &number.into(), 1)?;
-            let values = fetch(self, &next.into())?;
-            let mut sums =
-                self.products((share, c), (left, right), joined, &agents, (&stage.into(), carried))?;
-            let other = Affine::from(1).plus(&Affine::from(stage), -1).ok_or_else(overflow)?;
-            put(self, &values, &other)?;
-            sums.push(self.number(&other));
-            let mut sums = self.b.close_for(&sums);
-            sums.pop();
-            sums
+        if turns.count == 1 && !matches!(turns.picked, Picked::Listed(_)) {
+            return self.products((share, c), (left, right), joined, agents, (&0.into(), sums));
+        }
+        let mut carried = sums;
+        carried.push(self.integer(0));
+        let end = self.end_of_turns(turns)?;
+        let (number, mut carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
+        let stage = carried.pop().ok_or_else(overflow)?;
+        let next = self.further(turns, &number.into(), 1)?;
+        let values = fetch(self, &next.into())?;
+        let mut sums = self.products((share, c), (left, right), joined, agents, (&stage.into(), carried))?;
+        // Of one tile that may be left out there is one stage.
+        let other = match turns.count {
+            1 => stage.into(),
+            _ => Affine::from(1).plus(&Affine::from(stage), -1).ok_or_else(overflow)?,
         };
-        self.results((share, c), (left, right), &agents, sums)?;
-        (0..2).for_each(|_| _ = self.b.close_for(&[]));
-        Ok(())
+        if turns.count == 1 {
+            self.b.effect(Op::Barrier(Level::Block));
+        }
+        put(self, &values, &other)?;
+        sums.push(self.number(&other));
+        let mut sums = self.b.close_for(&sums);
+        sums.pop();
+        Ok(sums)
     }
 
     /// Adds the products of a stage to the sums.
@@ -218,7 +251,7 @@ impl Lowering<'_> {
             let own = own.and_then(|a| a.plus(&Affine::from(group * WARP * lanes), 1));
             let column = own.and_then(|own| right.first.plus(&own, 1)).ok_or_else(overflow)?;
             let (depth, outside) = (self.frames.len(), self.lanes);
-            self.set(left.own, row);
+            self.set_own(left, row);
             if lanes > 1 {
                 self.lanes = Some((right.own, lanes as usize));
                 self.set(right.own, column.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);

@@ -2,8 +2,9 @@
 //!
 //! Where both values can be copied as they are, the copies of the next turns run in the background.
 
-use super::{Agents, Contraction, Lowered, Lowering, Side, Turns, WARP, overflow};
-use surject_ir::{DType, Scalar};
+use super::super::super::contraction::sum_of_units;
+use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
+use surject_ir::Scalar;
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
 
 /// Stages of shared memory for copies in the background.
@@ -21,17 +22,26 @@ impl Lowering<'_> {
         turns: &Turns,
         stages: Option<i64>,
     ) -> Lowered<()> {
-        let (columns, warps, joined) = (c.tiles.tile[1], c.tiles.warps(), DType::F32);
+        let (columns, warps) = (c.tiles.tile[1], c.tiles.warps());
+        let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
         let zero = self.b.splat(Scalar::zero(joined), 1);
         let (element, _) = self.b.open_for(0, rows * columns, 1, LoopKind::Serial, &[]);
         self.b.store(Place::new(acc, element), zero);
         self.b.close_for(&[]);
+        let needed = match &turns.picked {
+            Picked::Where(mem, at, count) => Some(self.any_element(*mem, at, *count)?),
+            _ => None,
+        };
+        if let Some(needed) = needed {
+            self.b.open_if(needed);
+        }
         match stages {
             Some(stages) => self.turns_in_background(c, (rows, acc), sides, turns, (warp, stages))?,
             None => {
-                let (number, _) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &[]);
+                let end = self.end_of_turns(turns)?;
+                let (number, _) = self.b.open_for(0, end, 1, LoopKind::Serial, &[]);
                 let thread = self.open_threads();
                 let (depth, agents) = (self.frames.len(), Agents { warp, thread, warps });
                 self.b.effect(Op::Barrier(Level::Block));
@@ -46,6 +56,9 @@ impl Lowering<'_> {
                 self.multiply(c, (rows, acc), sides, (warp, &0.into()))?;
                 self.b.close_for(&[]);
             }
+        }
+        if needed.is_some() {
+            self.b.close_if(&[]);
         }
         self.results_of_warp(c, (rows, acc), sides, warp)?;
         self.b.close_for(&[]);
@@ -89,7 +102,8 @@ impl Lowering<'_> {
         }
         self.b.close_for(&[]);
         let carried = [self.integer(0), self.integer(ahead)];
-        let (number, carried) = self.b.open_for(0, turns.count, 1, LoopKind::Serial, &carried);
+        let end = self.end_of_turns(turns)?;
+        let (number, carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
         let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), ahead)?) else {
             return Err(overflow());
         };
@@ -142,13 +156,14 @@ impl Lowering<'_> {
         let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
-        self.set(left.own, left.first.plus(&line, 1).ok_or_else(overflow)?);
+        self.set_own(left, left.first.plus(&line, 1).ok_or_else(overflow)?);
         let (column, _) = self.b.open_for(0, columns, PAIR, LoopKind::Serial, &[]);
         let column = Affine::from(column).plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
         self.lanes = Some((right.own, PAIR as usize));
         self.set(right.own, right.first.plus(&column, 1).ok_or_else(overflow)?);
         let from = column.plus(&Affine::from(row), columns).ok_or_else(overflow)?;
-        let value = self.b.load(Place::new(acc, from), Type::vector(DType::F32, PAIR as usize));
+        let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
+        let value = self.b.load(Place::new(acc, from), Type::vector(joined, PAIR as usize));
         let value = self.b.convert(value, self.expression.dag[c.parts.sum].dtype);
         if let Some(frame) = self.frames.last_mut() {
             frame.values.insert(c.parts.sum, value);
