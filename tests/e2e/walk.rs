@@ -100,6 +100,7 @@ fn layers_use_only_those_before_them() {
         "machine",
         "lower",
         "stages",
+        "chain",
         "library",
         "legal",
         "mlir",

@@ -19,6 +19,8 @@ pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Optio
     let mut look = |nodes: Vec<NodeId>, inside: bool| {
         for id in nodes {
             match &dag[id].node {
+                // What a row keeps for itself is no tensor.
+                Node::Load { buf: Buf::OWN, .. } => {}
                 Node::Load { buf, address, guards } => {
                     let same = guards.is_empty() && outputs.iter().any(|o| o.address == *address);
                     let before = || match (&ahead, outputs) {

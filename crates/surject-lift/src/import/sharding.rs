@@ -175,8 +175,8 @@ pub(super) fn constrain<'m>(
 
 /// The value, annotated with a sharding of HLO.
 fn annotate<'m>(lift: &mut Lifter<'m>, op: &'m Op, value: &mut Value, text: &str) -> Result<()> {
-    let Some(ty) = lift.type_of(value).filter(|ty| ty.space.sizes().is_some()) else { return Ok(()) };
-    let sizes = ty.space.sizes().unwrap_or_default();
+    let sized = lift.type_of(value).and_then(|ty| Some((ty.space.sizes()?, ty)));
+    let Some((sizes, ty)) = sized else { return Ok(()) };
     let tensor = surject_stablehlo::TensorType::new(&sizes, crate::export::element(ty.dtype));
     let quoted: String =
         text.chars().flat_map(|c| (c == '"' || c == '\\').then_some('\\').into_iter().chain([c])).collect();
