@@ -32,6 +32,7 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
+mod code;
 mod error;
 mod expression;
 pub mod kernels;

@@ -12,6 +12,7 @@ mod scatter;
 mod select;
 mod windows;
 
+use crate::code::Value;
 use crate::expression::address::Lin;
 use crate::expression::compose::sizes;
 use crate::expression::dag::{Buf, Dag, Node, buf};
@@ -22,7 +23,7 @@ use crate::lower::bulk;
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::row::{self, Kernel, name_pointers};
 use crate::lower::units::{digits_of, share_of_task};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::materialise::store::Stores;
 use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
@@ -315,32 +316,32 @@ impl<'a> Writer<'a> {
         self.em.root()
     }
 
-    fn pointer(&self, var: Var) -> Result<String, CodegenError> {
+    fn pointer(&self, var: Var) -> Result<Value, CodegenError> {
         self.em.pointer(buf(var))
     }
 
-    fn arith(&mut self, scope: ScopeId, name: &str, a: &str, b: &str) -> String {
+    fn arith(&mut self, scope: ScopeId, name: &str, a: Value, b: Value) -> Value {
         self.em.bin(At { scope, lanes: 1 }, name, a, b, Elem::I64)
     }
 
-    fn add(&mut self, scope: ScopeId, a: &str, b: &str) -> String {
+    fn add(&mut self, scope: ScopeId, a: Value, b: Value) -> Value {
         self.arith(scope, "arith.addi", a, b)
     }
 
     /// `sum + factor * value`
-    fn scaled(&mut self, scope: ScopeId, sum: &str, value: &str, factor: i64) -> String {
+    fn scaled(&mut self, scope: ScopeId, sum: Value, value: Value, factor: i64) -> Value {
         if factor == 0 {
-            return sum.to_string();
+            return sum;
         }
         let factor = self.em.int(factor);
-        let term = self.arith(scope, "arith.muli", value, &factor);
-        self.add(scope, sum, &term)
+        let term = self.arith(scope, "arith.muli", value, factor);
+        self.add(scope, sum, term)
     }
 
     /// `0 ≤ value < bound`
-    fn below(&mut self, scope: ScopeId, value: &str, bound: i64) -> String {
+    fn below(&mut self, scope: ScopeId, value: Value, bound: i64) -> Value {
         let bound = self.em.int(bound);
-        self.em.cmpi(At { scope, lanes: 1 }, "ult", value, &bound, Elem::I64)
+        self.em.cmpi(At { scope, lanes: 1 }, "ult", value, bound, Elem::I64)
     }
 
     fn bounds(&mut self, extent: i64) -> Bounds {
@@ -366,7 +367,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Opens a nest that carries values of these types; gives the names inside the innermost loop.
-    fn carrying(&mut self, parent: ScopeId, extents: &[i64], types: &[String]) -> (Vec<Loop>, Vec<String>) {
+    fn carrying(&mut self, parent: ScopeId, extents: &[i64], types: &[Type]) -> (Vec<Loop>, Vec<Value>) {
         let mut loops = self.nest(parent, extents);
         for l in &mut loops {
             l.values = types.iter().map(|_| self.em.name()).collect();
@@ -379,10 +380,10 @@ impl<'a> Writer<'a> {
     fn close(
         &mut self,
         loops: Vec<Loop>,
-        inits: &[String],
-        types: &[String],
-        mut next: Vec<String>,
-    ) -> Vec<String> {
+        inits: &[Value],
+        types: &[Type],
+        mut next: Vec<Value>,
+    ) -> Vec<Value> {
         for depth in (0..loops.len()).rev() {
             let open = &loops[depth];
             let before = if depth == 0 { inits } else { &loops[depth - 1].values };
@@ -394,14 +395,14 @@ impl<'a> Writer<'a> {
                     next: next[i].clone(),
                 })
                 .collect();
-            next = self.em.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+            next = self.em.close_loop(open.scope, open.iv, &open.bounds, &carried);
         }
         next
     }
 
     /// Opens the loop over the share of a task in some points, and gives their digits. The number of tasks is
     /// chosen by the bytes of work.
-    fn share(&mut self, call: &Call<'_>, extents: &[i64], bytes: i64) -> (Loop, Vec<String>, i64) {
+    fn share(&mut self, call: &Call<'_>, extents: &[i64], bytes: i64) -> (Loop, Vec<Value>, i64) {
         let root = self.root();
         self.share_in(root, call, extents, bytes, None)
     }
@@ -414,7 +415,7 @@ impl<'a> Writer<'a> {
         extents: &[i64],
         bytes: i64,
         known: Option<i64>,
-    ) -> (Loop, Vec<String>, i64) {
+    ) -> (Loop, Vec<Value>, i64) {
         let total: i64 = extents.iter().product();
         let tasks = known.unwrap_or_else(|| call.tasks(bytes, total));
         let mut open = self.open(parent, total);
@@ -422,25 +423,25 @@ impl<'a> Writer<'a> {
             let [low, high] = share_of_task(&mut self.em, total, tasks);
             open.bounds = Bounds { low, high, ..open.bounds };
         }
-        let digits = self.digits(open.scope, &open.iv.clone(), extents);
+        let digits = self.digits(open.scope, open.iv.clone(), extents);
         (open, digits, tasks)
     }
 
     /// The digits of a number, the last one fastest.
-    fn digits(&mut self, scope: ScopeId, number: &str, extents: &[i64]) -> Vec<String> {
+    fn digits(&mut self, scope: ScopeId, number: Value, extents: &[i64]) -> Vec<Value> {
         digits_of(&mut self.em, scope, extents, number)
     }
 
     /// The row-major address of a position.
-    fn address(&mut self, scope: ScopeId, position: &[String], strides: &[i64]) -> String {
+    fn address(&mut self, scope: ScopeId, position: &[Value], strides: &[i64]) -> Value {
         let mut sum = self.em.int(0);
         for (value, &stride) in position.iter().zip(strides) {
-            sum = self.scaled(scope, &sum, value, stride);
+            sum = self.scaled(scope, sum, *value, stride);
         }
         sum
     }
 
-    fn element(&mut self, scope: ScopeId, pointer: &str, address: &str, memory: Elem) -> String {
+    fn element(&mut self, scope: ScopeId, pointer: Value, address: Value, memory: Elem) -> Value {
         self.em.op(
             scope,
             &format!(
@@ -451,24 +452,24 @@ impl<'a> Writer<'a> {
     }
 
     /// The parts of an element (one, or two of a complex number) in their register type.
-    fn load(&mut self, scope: ScopeId, pointer: &str, dtype: DType, address: &str) -> Vec<String> {
+    fn load(&mut self, scope: ScopeId, pointer: Value, dtype: DType, address: Value) -> Vec<Value> {
         self.part_addresses(scope, dtype, address)
             .into_iter()
             .map(|address| {
                 let memory = Elem::in_memory(dtype.part());
-                let from = self.element(scope, pointer, &address, memory);
+                let from = self.element(scope, pointer, address, memory);
                 let raw = self.em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
                 self.em.widen(dtype.part(), raw, At { scope, lanes: 1 })
             })
             .collect()
     }
 
-    fn store(&mut self, scope: ScopeId, pointer: &str, dtype: DType, address: &str, parts: &[String]) {
+    fn store(&mut self, scope: ScopeId, pointer: Value, dtype: DType, address: Value, parts: &[Value]) {
         let addresses = self.part_addresses(scope, dtype, address);
         for (address, value) in addresses.iter().zip(parts) {
             let memory = Elem::in_memory(dtype.part());
             let raw = self.em.narrow(dtype.part(), value.clone(), At { scope, lanes: 1 });
-            let to = self.element(scope, pointer, address, memory);
+            let to = self.element(scope, pointer, *address, memory);
             self.em.line(scope, &format!("llvm.store {raw}, {to} : {}, !llvm.ptr", memory.name()));
         }
     }
@@ -478,31 +479,31 @@ impl<'a> Writer<'a> {
         &mut self,
         call: &Call<'_>,
         at: At,
-        (address, apart, mask): (&str, i64, Option<&str>),
-        values: &[Vec<String>],
+        (address, apart, mask): (Value, i64, Option<Value>),
+        values: &[Vec<Value>],
     ) -> Result<(), CodegenError> {
         for (&target, value) in call.targets.iter().zip(values) {
             let (pointer, dtype) = (self.pointer(target)?, call.dtype(target));
             match at.lanes {
-                1 => self.store(at.scope, &pointer, dtype, address, value),
-                _ => self.store_lanes(at, (&pointer, address), (dtype, &value[0]), (apart, mask)),
+                1 => self.store(at.scope, pointer, dtype, address, value),
+                _ => self.store_lanes(at, (pointer, address), (dtype, value[0]), (apart, mask)),
             }
         }
         Ok(())
     }
 
-    fn part_addresses(&mut self, scope: ScopeId, dtype: DType, address: &str) -> Vec<String> {
+    fn part_addresses(&mut self, scope: ScopeId, dtype: DType, address: Value) -> Vec<Value> {
         if !dtype.is_complex() {
-            return vec![address.to_string()];
+            return vec![address];
         }
         let (two, one) = (self.em.int(2), self.em.int(1));
-        let re = self.arith(scope, "arith.muli", address, &two);
-        let im = self.add(scope, &re, &one);
+        let re = self.arith(scope, "arith.muli", address, two);
+        let im = self.add(scope, re, one);
         vec![re, im]
     }
 
     /// The types of values of these types: of their parts, or of vectors.
-    fn types_of(&self, dtypes: &[DType], lanes: usize) -> Vec<String> {
+    fn types_of(&self, dtypes: &[DType], lanes: usize) -> Vec<Type> {
         match lanes {
             1 => dtypes.iter().flat_map(|&d| self.part_types(d)).collect(),
             _ => dtypes.iter().map(|&d| Elem::of(d).ty(lanes)).collect(),
@@ -510,42 +511,42 @@ impl<'a> Writer<'a> {
     }
 
     /// Values of one part each in all lanes.
-    fn spread_all(&mut self, values: &[Vec<String>], dtypes: &[DType], at: At) -> Vec<Vec<String>> {
-        let one = |(value, &dtype): (&Vec<String>, &DType)| {
-            let value = Val { ssa: value.concat(), lanes: 1 };
+    fn spread_all(&mut self, values: &[Vec<Value>], dtypes: &[DType], at: At) -> Vec<Vec<Value>> {
+        let one = |(value, &dtype): (&Vec<Value>, &DType)| {
+            let value = Val { ssa: value[0], lanes: 1 };
             vec![self.em.spread(&value, Elem::of(dtype), at)]
         };
         values.iter().zip(dtypes).map(one).collect()
     }
 
     /// The types of the parts of an element.
-    fn part_types(&self, dtype: DType) -> Vec<String> {
-        let ty = Elem::of(dtype).name().to_string();
-        if dtype.is_complex() { vec![ty.clone(), ty] } else { vec![ty] }
+    fn part_types(&self, dtype: DType) -> Vec<Type> {
+        let ty = Elem::of(dtype).ty(1);
+        if dtype.is_complex() { vec![ty, ty] } else { vec![ty] }
     }
 
     /// Copies bytes: a line of some length in a loop, which is faster than a call that first decides how.
-    fn copy(&mut self, scope: ScopeId, to: &str, from: &str, bytes: i64) {
+    fn copy(&mut self, scope: ScopeId, to: Value, from: Value, bytes: i64) {
         const STEP: usize = 256;
         const LINES: std::ops::Range<i64> = 512..16_384;
         let whole = if LINES.contains(&bytes) { bytes - bytes % STEP as i64 } else { 0 };
-        let (mut to, mut from) = (to.to_string(), from.to_string());
+        let (mut to, mut from) = (to, from);
         if whole > 0 {
             let (part, iv) = (self.em.open(scope, Vec::new(), None), self.em.name());
-            let [into, of] = [&to, &from].map(|p| self.element(part, p, &iv, Elem::I8));
-            let vector = self.em.neighbours(&of, None, (Elem::I8, STEP), part);
-            self.em.put(&vector, &into, (Elem::I8, STEP), part);
+            let [into, of] = [to, from].map(|p| self.element(part, p, iv, Elem::I8));
+            let vector = self.em.neighbours(of, None, (Elem::I8, STEP), part);
+            self.em.put(vector, into, (Elem::I8, STEP), part);
             let bounds = self.em.whole(0, whole, STEP as i64);
-            self.em.close_loop(part, &iv, &bounds, &[]);
+            self.em.close_loop(part, iv, &bounds, &[]);
             let done = self.em.int(whole);
-            [to, from] = [to, from].map(|p| self.element(scope, &p, &done, Elem::I8));
+            [to, from] = [to, from].map(|p| self.element(scope, p, done, Elem::I8));
         }
         let bytes = self.em.int(bytes - whole);
-        self.copy_all(scope, &to, &from, &bytes);
+        self.copy_all(scope, to, from, bytes);
     }
 
     /// Copies bytes, as many as are known at run time.
-    fn copy_all(&mut self, scope: ScopeId, to: &str, from: &str, bytes: &str) {
+    fn copy_all(&mut self, scope: ScopeId, to: Value, from: Value, bytes: Value) {
         self.em.line(scope, &bulk::copied(to, from, bytes));
     }
 
@@ -553,35 +554,35 @@ impl<'a> Writer<'a> {
     fn index(
         &mut self,
         scope: ScopeId,
-        pointer: &str,
+        pointer: Value,
         dtype: DType,
-        address: &str,
-    ) -> Result<String, CodegenError> {
+        address: Value,
+    ) -> Result<Value, CodegenError> {
         if !dtype.is_int() {
             return Err(CodegenError::malformed(format!("an index of type {dtype}")));
         }
         let at = At { scope, lanes: 1 };
         let value = self.load(scope, pointer, dtype, address).swap_remove(0);
-        let wide = self.em.convert(at, dtype, DType::I64, &value);
+        let wide = self.em.convert(at, dtype, DType::I64, value);
         if dtype == DType::U64 {
             let most = self.em.int(i64::MAX);
-            return Ok(self.arith(scope, "arith.minui", &wide, &most));
+            return Ok(self.arith(scope, "arith.minui", wide, most));
         }
         Ok(wide)
     }
 
     /// A value moved into `0 ..= last`.
-    fn clamp(&mut self, scope: ScopeId, value: &str, last: i64) -> String {
+    fn clamp(&mut self, scope: ScopeId, value: Value, last: i64) -> Value {
         let (zero, last) = (self.em.int(0), self.em.int(last.max(0)));
-        let low = self.arith(scope, "arith.maxsi", value, &zero);
-        self.arith(scope, "arith.minsi", &low, &last)
+        let low = self.arith(scope, "arith.maxsi", value, zero);
+        self.arith(scope, "arith.minsi", low, last)
     }
 }
 
 /// An open loop.
 struct Loop {
     scope: ScopeId,
-    iv: String,
+    iv: Value,
     bounds: Bounds,
-    values: Vec<String>,
+    values: Vec<Value>,
 }

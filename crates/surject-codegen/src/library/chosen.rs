@@ -4,6 +4,7 @@
 //! Neighbours may select the same element, so nothing can be joined to it in lanes. But it is finding an element that
 //! takes long, not sending to it: a window of nine elements is nine comparisons, and one sum.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::Dag;
 use crate::library::folds::flat;
@@ -13,7 +14,7 @@ use crate::library::{Call, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
 use crate::lower::row::Kernel;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
 
@@ -94,12 +95,12 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
             step = line.lanes as i64;
             // The last windows are as many as the others: those that have been sent are selected in again.
             let last = w.em.int(end - step);
-            let start = w.arith(inner, "arith.minsi", &iv, &last);
-            let sent = w.arith(inner, "arith.subi", &iv, &start);
+            let start = w.arith(inner, "arith.minsi", iv, last);
+            let sent = w.arith(inner, "arith.subi", iv, start);
             number[line.axis] = start;
-            let lanes = Lanes { single: &single, line, places: &places };
+            let lanes = Lanes { single: &single, line, places: places };
             lanes.select(&mut w, inner, &number)?;
-            lanes.send(&mut w, inner, &number, &sent)?;
+            lanes.send(&mut w, inner, &number, sent)?;
         } else {
             number[line.axis].clone_from(&iv);
             let around = w.nest(inner, &single.out[line.axis + 1..]);
@@ -110,7 +111,7 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
             w.close(around, &[], &[], Vec::new());
         }
         let bounds = Bounds { low: w.em.int(from), high: w.em.int(to), step: w.em.int(step) };
-        w.em.close_loop(inner, &iv, &bounds, &[]);
+        w.em.close_loop(inner, iv, &bounds, &[]);
     }
     w.close(loops, &[], &[], Vec::new());
     call.finish(w, tasks, format!("select_and_scatter {extents:?} selected in lanes, tasks {tasks}"))
@@ -122,7 +123,7 @@ struct Lanes<'a> {
     line: &'a Line,
     /// Where the addresses of what is selected lie: for every element beside, those of all windows. The address is that
     /// of the first window; below zero there is none.
-    places: &'a str,
+    places: Value,
 }
 
 impl Lanes<'_> {
@@ -132,57 +133,57 @@ impl Lanes<'_> {
     }
 
     /// Selects in the windows from a number on, and keeps the addresses.
-    fn select(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[String]) -> Result<(), CodegenError> {
+    fn select(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[Value]) -> Result<(), CodegenError> {
         let Single { window, shape, select, dtype, .. } = self.single;
         let (axis, beside, lanes) = (self.line.axis, self.line.beside as usize, self.line.lanes);
         let (e, root) = (Elem::of(*dtype), w.root());
         let init = Val { ssa: self.single.init[0].clone(), lanes: 1 };
         let init = w.em.spread(&init, e, At { scope: root, lanes });
         let (no, nowhere) = (w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes));
-        let types: Vec<String> =
+        let types: Vec<Type> =
             (0..beside).flat_map(|_| [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)]).collect();
-        let before: Vec<String> =
+        let before: Vec<Value> =
             (0..beside).flat_map(|_| [no.clone(), nowhere.clone(), init.clone()]).collect();
         let around = sizes_of(window)[..axis].to_vec();
         let (loops, state) = w.carrying(scope, &around, &types);
         let mut state = if loops.is_empty() { before.clone() } else { state };
         let inner = loops.last().map_or(scope, |l| l.scope);
         let zero = w.em.int(0);
-        let mut element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
         element.resize(shape.len(), zero);
         let (address, inside) = position(w, inner, window, shape, number, &element);
         let at = At { scope: inner, lanes };
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
-        for (ahead, value) in self.elements(w, inner, &address) {
+        for (ahead, value) in self.elements(w, inner, address) {
             let own = ahead as usize % beside * 3;
             let args = [vec![state[own + 2].clone()], vec![value.clone()]];
             let keep = flat(&select.apply_lanes(w, inner, &args, lanes)?);
             let keep =
                 keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
-            let held = w.em.bin(at, "arith.andi", &state[own], keep, Elem::I1);
-            let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-            let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+            let held = w.em.bin(at, "arith.andi", state[own], *keep, Elem::I1);
+            let open = w.em.bin(at, "arith.xori", held, yes, Elem::I1);
+            let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
             let ahead = w.em.int(ahead);
-            let place = w.add(inner, &address, &ahead);
+            let place = w.add(inner, address, ahead);
             let ssa = w.em.op(inner, &format!("arith.trunci {place} : i64 to i32"));
             let place = w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, at);
-            state[own] = w.em.bin(at, "arith.ori", &state[own], &inside, Elem::I1);
-            state[own + 1] = w.em.select(at, &replace, &place, &state[own + 1], Elem::I32);
-            state[own + 2] = w.em.select(at, &replace, &value, &state[own + 2], e);
+            state[own] = w.em.bin(at, "arith.ori", state[own], inside, Elem::I1);
+            state[own + 1] = w.em.select(at, replace, place, state[own + 1], Elem::I32);
+            state[own + 2] = w.em.select(at, replace, value, state[own + 2], e);
         }
         let selected = w.close(loops, &before, &types, state);
         for (n, place) in selected.iter().skip(1).step_by(3).enumerate() {
             let room = w.em.int((n * lanes) as i64);
-            let to = w.element(scope, self.places, &room, Elem::I32);
-            w.em.put(place, &to, (Elem::I32, lanes), scope);
+            let to = w.element(scope, self.places, room, Elem::I32);
+            w.em.put(*place, to, (Elem::I32, lanes), scope);
         }
         Ok(())
     }
 
     /// The elements of windows along the line, in the order of windows: how far they lie behind the first one of the
     /// first window, and their values in all windows.
-    fn elements(&self, w: &mut Writer<'_>, scope: ScopeId, address: &str) -> Vec<(i64, String)> {
+    fn elements(&self, w: &mut Writer<'_>, scope: ScopeId, address: Value) -> Vec<(i64, Value)> {
         let Single { window, pointers: [operand, ..], dtype, .. } = self.single;
         let (axis, beside, stride) = (self.line.axis, self.line.beside, self.stride());
         let (elem, at) = (Elem::in_memory(*dtype), At { scope, lanes: self.line.lanes });
@@ -190,12 +191,12 @@ impl Lanes<'_> {
         let all: Vec<i64> =
             (0..window.sizes[axis] as i64).flat_map(|n| (0..beside).map(move |c| n * apart + c)).collect();
         let mut values = Vec::with_capacity(all.len());
-        let mut known: Vec<(i64, Vec<String>)> = Vec::new();
+        let mut known: Vec<(i64, Vec<Value>)> = Vec::new();
         for &ahead in &all {
             if !(2..=LONGEST).contains(&stride) {
                 let ahead = w.em.int(ahead);
-                let place = w.add(scope, address, &ahead);
-                values.push(w.lanes_of(scope, (operand, &place), *dtype, stride, at.lanes));
+                let place = w.add(scope, address, ahead);
+                values.push(w.lanes_of(scope, (*operand, place), *dtype, stride, at.lanes));
                 continue;
             }
             // What lies between two windows is a row, and the elements of windows are its columns.
@@ -203,9 +204,9 @@ impl Lanes<'_> {
             if known.iter().all(|k| k.0 != row) {
                 let last = all.iter().filter(|&&a| a / stride == row).map(|a| a % stride).max();
                 let start = w.em.int(row * stride);
-                let start = w.add(scope, address, &start);
-                let first = w.element(scope, operand, &start, elem);
-                let rows = Rows { first: &first, stride, reach: last.unwrap_or(0) + 1, elem };
+                let start = w.add(scope, address, start);
+                let first = w.element(scope, *operand, start, elem);
+                let rows = Rows { first: first, stride, reach: last.unwrap_or(0) + 1, elem };
                 known.push((row, w.em.columns(&rows, at)));
             }
             let found = known.iter().find(|k| k.0 == row).and_then(|k| k.1.get(column)).cloned();
@@ -219,37 +220,37 @@ impl Lanes<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        number: &[String],
-        sent: &str,
+        number: &[Value],
+        sent: Value,
     ) -> Result<(), CodegenError> {
         let [_, source, target] = &self.single.pointers;
         let from = w.address(scope, number, &strides(&self.single.out));
         let (inner, iv) = (w.em.open(scope, Vec::new(), None), w.em.name());
-        let further = w.scaled(inner, &from, &iv, self.line.beside);
+        let further = w.scaled(inner, from, iv, self.line.beside);
         for beside in 0..self.line.beside {
             let body = w.em.open(inner, Vec::new(), None);
             let lanes = self.line.lanes as i64;
             let ahead = w.em.int(beside * lanes);
-            let kept = w.add(inner, &iv, &ahead);
-            let kept = w.element(inner, self.places, &kept, Elem::I32);
+            let kept = w.add(inner, iv, ahead);
+            let kept = w.element(inner, self.places, kept, Elem::I32);
             let place = w.em.op(inner, &format!("llvm.load {kept} : !llvm.ptr -> i32"));
             let place = w.em.op(inner, &format!("arith.extsi {place} : i32 to i64"));
             let ahead = w.em.int(beside);
-            let address = w.add(body, &further, &ahead);
-            let addend = w.load(body, source, self.single.dtype, &address);
-            let to = w.scaled(body, &place, &iv, self.stride());
-            self.single.send(w, body, target, &to, addend)?;
+            let address = w.add(body, further, ahead);
+            let addend = w.load(body, *source, self.single.dtype, address);
+            let to = w.scaled(body, place, iv, self.stride());
+            self.single.send(w, body, *target, to, addend)?;
             if self.line.found {
                 w.em.close_plain(body);
             } else {
                 let zero = w.em.int(0);
-                let is = w.em.cmpi(At { scope: inner, lanes: 1 }, "sge", &place, &zero, Elem::I64);
-                w.em.close_if(body, &is);
+                let is = w.em.cmpi(At { scope: inner, lanes: 1 }, "sge", place, zero, Elem::I64);
+                w.em.close_if(body, is);
             }
         }
         let bounds =
-            Bounds { low: sent.to_string(), high: w.em.int(self.line.lanes as i64), step: w.em.int(1) };
-        w.em.close_loop(inner, &iv, &bounds, &[]);
+            Bounds { low: sent, high: w.em.int(self.line.lanes as i64), step: w.em.int(1) };
+        w.em.close_loop(inner, iv, &bounds, &[]);
         Ok(())
     }
 }

@@ -1,18 +1,19 @@
 //! Calls into the runtime library.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, region};
-use crate::lower::emit::{At, Bounds, ScopeId};
+use crate::lower::emit::{At, Bounds, ScopeId, listed};
 use crate::lower::row::Kernel;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Routine, Transpose};
 use surject_runtime::library::dtype_code;
 
 impl Writer<'_> {
     /// An array of `i64` constants or of pointers on the stack.
-    fn array(&mut self, values: &[String], ty: &str) -> String {
+    fn array(&mut self, values: &[Value], ty: Type) -> Value {
         let root = self.root();
         let count = self.em.int(values.len().max(1) as i64);
         let array = self.em.op(root, &format!("llvm.alloca {count} x {ty} : (i64) -> !llvm.ptr"));
@@ -26,18 +27,18 @@ impl Writer<'_> {
     }
 
     /// Calls a function of the runtime that gives an `i32`: 0, as its operands are well formed.
-    fn runtime(&mut self, scope: ScopeId, name: &str, args: &[(String, &str)]) {
-        let types: Vec<&str> = args.iter().map(|a| a.1).collect();
-        let values: Vec<&str> = args.iter().map(|a| a.0.as_str()).collect();
-        let types = types.join(", ");
+    fn runtime(&mut self, scope: ScopeId, name: &str, args: &[(Value, Type)]) {
+        let types: Vec<Type> = args.iter().map(|a| a.1).collect();
+        let values: Vec<Value> = args.iter().map(|a| a.0).collect();
+        let types = listed(&types);
         self.em.declarations.insert(format!("llvm.func @{name}({types}) -> i32"));
-        self.em.op(scope, &format!("llvm.call @{name}({}) : ({types}) -> i32", values.join(", ")));
+        self.em.op(scope, &format!("llvm.call @{name}({}) : ({types}) -> i32", listed(&values)));
     }
 }
 
-const P: &str = "!llvm.ptr";
+const P: Type = Type::Pointer;
 
-const N: &str = "i64";
+const N: Type = Type::I64;
 
 pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     // The comparator: `@KERNEL_less(%pair, %before)`, elements behind pointers in, one byte out.
@@ -51,6 +52,7 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
     }
     let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut compare = Writer::new(&empty, &dag);
+    let [pair, before] = [P, P].map(|ty| compare.em.parameter(ty));
     let (root, zero) = (compare.root(), compare.em.int(0));
     let body = compare.em.open(root, Vec::new(), None);
     let mut args = Vec::new();
@@ -59,21 +61,20 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
             let at = 2 * i + side;
             let entry = compare
                 .em
-                .op(body, &format!("llvm.getelementptr %pair[{at}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+                .op(body, &format!("llvm.getelementptr {pair}[{at}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
             let pointer = compare.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
-            args.push(compare.load(body, &pointer, call.dtype(operand), &zero));
+            args.push(compare.load(body, pointer, call.dtype(operand), zero));
         }
     }
     let answer = less.apply(&mut compare, body, &args)?;
     if let Some(value) = answer.first() {
-        compare.store(body, "%before", DType::I1, &zero, value);
+        compare.store(body, before, DType::I1, zero, value);
     }
     compare.em.close_plain(body);
+    let parameters = compare.em.parameters();
     let (text, declarations) = compare.em.finish();
 
-    let functions = format!(
-        "llvm.func internal @KERNEL_less(%pair: !llvm.ptr, %before: !llvm.ptr) {{\n{text}llvm.return\n}}\n"
-    );
+    let functions = format!("llvm.func internal @KERNEL_less({parameters}) {{\n{text}llvm.return\n}}\n");
     sort_call(call, axis, ("surject_sort", "@KERNEL_less"), &[], functions, declarations)
 }
 
@@ -84,11 +85,12 @@ const LANES: usize = 16;
 fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Result<Kernel, CodegenError> {
     let empty = Call { targets: &[], args: &[], written: Vec::new(), ..*call };
     let mut w = Writer::new(&empty, dag);
+    let [from, count, stride, to] = [P, N, N, P].map(|ty| w.em.parameter(ty));
     let root = w.root();
     let mut operands = Vec::new();
     for (i, &operand) in call.args.iter().enumerate() {
         let entry =
-            w.em.op(root, &format!("llvm.getelementptr %from[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+            w.em.op(root, &format!("llvm.getelementptr {from}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
         let pointer = w.em.op(root, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
         operands.push((pointer, call.dtype(operand)));
     }
@@ -97,20 +99,19 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
     if operands.iter().all(|(_, dtype)| !dtype.is_complex()) {
         let at = At { scope: root, lanes: 1 };
         let (one, lanes) = (w.em.int(1), w.em.int(LANES as i64));
-        let next = w.em.cmpi(at, "eq", "%stride", &one, Elem::I64);
-        let rest = w.arith(root, "arith.remui", "%count", &lanes);
-        let whole = w.arith(root, "arith.subi", "%count", &rest);
-        let last = w.em.select(at, &next, &whole, &main, Elem::I64);
-        w.keys(&operands, key, Bounds { low: main, high: last.clone(), step: lanes }, LANES)?;
+        let next = w.em.cmpi(at, "eq", stride, one, Elem::I64);
+        let rest = w.arith(root, "arith.remui", count, lanes);
+        let whole = w.arith(root, "arith.subi", count, rest);
+        let last = w.em.select(at, next, whole, main, Elem::I64);
+        let bounds = Bounds { low: main, high: last, step: lanes };
+        w.keys(&operands, key, (bounds, LANES), (stride, to))?;
         main = last;
     }
     let step = w.em.int(1);
-    w.keys(&operands, key, Bounds { low: main, high: "%count".into(), step }, 1)?;
+    w.keys(&operands, key, (Bounds { low: main, high: count, step }, 1), (stride, to))?;
+    let parameters = w.em.parameters();
     let (text, declarations) = w.em.finish();
-    let functions = format!(
-        "llvm.func internal @KERNEL_keys(%from: !llvm.ptr, %count: i64, %stride: i64, %to: !llvm.ptr) \
-         {{\n{text}llvm.return\n}}\n"
-    );
+    let functions = format!("llvm.func internal @KERNEL_keys({parameters}) {{\n{text}llvm.return\n}}\n");
     let bits = key.dtype.size() as i64 * 8;
     // What nobody reads need not be sorted.
     let length = call.sizes(call.arg(0)?)?[axis];
@@ -134,7 +135,7 @@ fn sort_call(
     let sizes = call.sizes(call.arg(0)?)?;
     let inputs = call.args.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
     let outputs = call.targets.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
-    let widths: Vec<String> = call.args.iter().map(|&v| w.em.int(call.dtype(v).size() as i64)).collect();
+    let widths: Vec<Value> = call.args.iter().map(|&v| w.em.int(call.dtype(v).size() as i64)).collect();
     let (inputs, outputs, widths) = (w.array(&inputs, P), w.array(&outputs, P), w.array(&widths, N));
     let [count, outer, length, inner] = [
         call.args.len() as i64,
@@ -167,23 +168,23 @@ fn sort_call(
 }
 
 impl Writer<'_> {
-    /// The loop that writes the keys of some elements, so many at a time.
+    /// The loop that writes the keys of some elements, which lie so far apart, so many at a time.
     fn keys(
         &mut self,
-        operands: &[(String, DType)],
+        operands: &[(Value, DType)],
         key: &region::Key,
-        bounds: Bounds,
-        lanes: usize,
+        (bounds, lanes): (Bounds, usize),
+        (stride, to): (Value, Value),
     ) -> Result<(), CodegenError> {
         let root = self.root();
         let body = self.em.open(root, Vec::new(), None);
         let iv = self.em.name();
-        let at = self.arith(body, "arith.muli", &iv, "%stride");
+        let at = self.arith(body, "arith.muli", iv, stride);
         let mut args = Vec::new();
         for (pointer, dtype) in operands {
             let element = match lanes {
-                1 => self.load(body, pointer, *dtype, &at),
-                _ => vec![self.lanes_of(body, (pointer, &at), *dtype, 1, lanes)],
+                1 => self.load(body, *pointer, *dtype, at),
+                _ => vec![self.lanes_of(body, (*pointer, at), *dtype, 1, lanes)],
             };
             // Both sides have their places; the key has only one of them.
             args.extend([element.clone(), element]);
@@ -191,31 +192,31 @@ impl Writer<'_> {
         let value = key.function.apply_lanes(self, body, &args, lanes)?;
         let value = value.first().and_then(|v| v.first()).cloned();
         let value = value.ok_or_else(|| CodegenError::malformed("a key without a value"))?;
-        let (value, elem) = self.ordered(At { scope: body, lanes }, key, &value);
-        let to = self.element(body, "%to", &iv, elem);
+        let (value, elem) = self.ordered(At { scope: body, lanes }, key, value);
+        let to = self.element(body, to, iv, elem);
         let size = elem.size();
         self.em.line(
             body,
             &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {}, !llvm.ptr", elem.ty(lanes)),
         );
-        self.em.close_loop(body, &iv, &bounds, &[]);
+        self.em.close_loop(body, iv, &bounds, &[]);
         Ok(())
     }
 
     /// A key as a number without a sign that is ordered as the key is, of 32 bits or of 64.
-    fn ordered(&mut self, at: At, key: &region::Key, value: &str) -> (String, Elem) {
-        let (elem, mut value) = (Elem::of(key.dtype), value.to_string());
+    fn ordered(&mut self, at: At, key: &region::Key, value: Value) -> (Value, Elem) {
+        let (elem, mut value) = (Elem::of(key.dtype), value);
         if key.dtype.is_signed_int() {
             let sign = self.em.constant(elem, 1 << (elem.bits() - 1), at.lanes);
-            value = self.em.bin(at, "arith.xori", &value, &sign, elem);
+            value = self.em.bin(at, "arith.xori", value, sign, elem);
         }
         if key.descending {
             let all = self.em.constant(elem, u64::MAX, at.lanes);
-            value = self.em.bin(at, "arith.xori", &value, &all, elem);
+            value = self.em.bin(at, "arith.xori", value, all, elem);
         }
         match elem.bits() {
             32 | 64 => (value, elem),
-            _ => (self.em.cast(at, "arith.extui", &value, elem, Elem::I32), Elem::I32),
+            _ => (self.em.cast(at, "arith.extui", value, elem, Elem::I32), Elem::I32),
         }
     }
 }
@@ -226,7 +227,7 @@ pub fn bitcast_reshape(call: &Call<'_>) -> Result<Kernel, CodegenError> {
     let (root, target) = (w.root(), call.target()?);
     let (to, from) = (w.pointer(target)?, w.pointer(call.arg(0)?)?);
     let bytes = call.sizes(target)?.iter().product::<i64>() * call.dtype(target).size() as i64;
-    w.copy(root, &to, &from, bytes);
+    w.copy(root, to, from, bytes);
     call.finish(w, 1, "bitcast_reshape".into())
 }
 
@@ -243,7 +244,7 @@ pub fn fft(call: &Call<'_>, kind: FftKind, lengths: &[u64]) -> Result<Kernel, Co
         FftKind::Rfft => 2,
         FftKind::Irfft => 3,
     };
-    let sizes: Vec<String> = lengths.iter().map(|&n| w.em.int(n as i64)).collect();
+    let sizes: Vec<Value> = lengths.iter().map(|&n| w.em.int(n as i64)).collect();
     let sizes = w.array(&sizes, N);
     let (from, to) = (w.pointer(operand)?, w.pointer(target)?);
     let [number, code, batch, rank] =
@@ -335,7 +336,7 @@ pub fn lapack(call: &Call<'_>, routine: Routine) -> Result<Kernel, CodegenError>
     }
     let summary = format!("{} {:?}", routine.name(), call.sizes(call.arg(0)?)?);
     let code = dtype_code(call.dtype(call.arg(0)?));
-    let sizes: Vec<String> = sizes.into_iter().map(|n| w.em.int(n)).collect();
+    let sizes: Vec<Value> = sizes.into_iter().map(|n| w.em.int(n)).collect();
     let inputs = call.args.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
     let outputs = call.targets.iter().map(|&v| w.pointer(v)).collect::<Result<Vec<_>, _>>()?;
     let (sizes, inputs, outputs) = (w.array(&sizes, N), w.array(&inputs, P), w.array(&outputs, P));

@@ -6,6 +6,8 @@
 
 mod in_lanes;
 
+use crate::machine::elem::Type;
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::{Buf, Dag, NodeId, buf};
 use crate::library::folds::in_lanes::{Results, reduce_lanes};
@@ -16,12 +18,12 @@ use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
 /// Joins parts of several values into one list.
-pub(super) fn flat(values: &[Vec<String>]) -> Vec<String> {
+pub(super) fn flat(values: &[Vec<Value>]) -> Vec<Value> {
     values.iter().flatten().cloned().collect()
 }
 
 /// The reverse of [`flat`].
-pub(super) fn grouped(values: &[String], dtypes: &[DType]) -> Vec<Vec<String>> {
+pub(super) fn grouped(values: &[Value], dtypes: &[DType]) -> Vec<Vec<Value>> {
     let mut rest = values.iter().cloned();
     dtypes.iter().map(|d| rest.by_ref().take(if d.is_complex() { 2 } else { 1 }).collect()).collect()
 }
@@ -32,12 +34,12 @@ pub(super) fn initial(
     call: &Call<'_>,
     n: usize,
     dtypes: &[DType],
-) -> Result<Vec<Vec<String>>, CodegenError> {
+) -> Result<Vec<Vec<Value>>, CodegenError> {
     let (root, zero) = (w.root(), w.em.int(0));
     let mut inits = Vec::new();
     for (i, &dtype) in dtypes.iter().enumerate() {
         let pointer = w.pointer(call.arg(n + i)?)?;
-        inits.push(w.load(root, &pointer, dtype, &zero));
+        inits.push(w.load(root, pointer, dtype, zero));
     }
     Ok(inits)
 }
@@ -67,7 +69,7 @@ struct Outputs {
 
 /// The number of the element of the first lane, and by how much it grows from lane to lane.
 struct Number {
-    first: String,
+    first: Value,
     apart: i64,
 }
 
@@ -140,11 +142,11 @@ impl Reduced {
     }
 
     /// The number of an element along an axis of the operands.
-    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[String]) -> Number {
+    fn number(&self, w: &mut Writer<'_>, scope: ScopeId, axis: usize, position: &[Value]) -> Number {
         let place = self.place_of[axis];
         if self.cut && self.axes.contains(&place) {
             let length = self.shape[place];
-            let first = w.scaled(scope, &position[place], &position[place - 1], length);
+            let first = w.scaled(scope, position[place], position[place - 1], length);
             return Number { first, apart: length };
         }
         Number { first: position[place].clone(), apart: i64::from(self.in_lanes() == Some(place)) }
@@ -258,7 +260,7 @@ fn reduce_each(
     let (shape, axes) = (&reduced.shape, &reduced.axes);
     let mut w = Writer::with(call, join.dag, parts.iter().flat_map(|p| (0..n).map(|i| p.buf(i))));
     let dtypes: Vec<DType> = call.targets.iter().map(|&t| call.dtype(t)).collect();
-    let types: Vec<String> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
+    let types: Vec<Type> = dtypes.iter().flat_map(|&d| w.part_types(d)).collect();
     let mut inits = initial(&mut w, call, n, &dtypes)?;
     let kept = reduced.kept();
     let out: Vec<i64> = kept.iter().map(|&a| shape[a]).collect();
@@ -274,7 +276,7 @@ fn reduce_each(
         let mut args = grouped(&state, &dtypes);
         for (i, &dtype) in dtypes.iter().enumerate() {
             let pointer = w.em.pointer(parts.buf(i))?;
-            args.push(w.load(inner, &pointer, dtype, &address));
+            args.push(w.load(inner, pointer, dtype, address));
         }
         let results = flat(&join.function.apply(&mut w, inner, &args)?);
         inits = grouped(&w.close(loops, &flat(&inits), &types, results), &dtypes);
@@ -286,7 +288,7 @@ fn reduce_each(
     }
     let next = if axes.is_empty() { flat(&inits) } else { state };
     let inner = loops.last().map_or(open.scope, |l| l.scope);
-    let mut position = vec![String::new(); shape.len()];
+    let mut position = vec![Value::NONE; shape.len()];
     kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
     axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
     let address = w.address(inner, &position, &reduced.own);
@@ -294,18 +296,18 @@ fn reduce_each(
     for (i, &dtype) in dtypes.iter().enumerate() {
         if let Some(&axis) = call.positions.get(&call.arg(i)?) {
             let number = reduced.number(&mut w, inner, axis, &position).first;
-            args.push(vec![w.em.convert(At { scope: inner, lanes: 1 }, DType::I64, dtype, &number)]);
+            args.push(vec![w.em.convert(At { scope: inner, lanes: 1 }, DType::I64, dtype, number)]);
             continue;
         }
         let pointer = w.pointer(call.arg(i)?)?;
-        args.push(w.load(inner, &pointer, dtype, &address));
+        args.push(w.load(inner, pointer, dtype, address));
     }
     let results = flat(&join.function.apply(&mut w, inner, &args)?);
     let results = w.close(loops, &flat(&inits), &types, results);
     for (&target, value) in call.targets.iter().zip(grouped(&results, &dtypes)) {
         if call.written.contains(&target) {
             let pointer = w.pointer(target)?;
-            w.store(open.scope, &pointer, call.dtype(target), &to, &value);
+            w.store(open.scope, pointer, call.dtype(target), to, &value);
         }
     }
     w.close(vec![open], &[], &[], Vec::new());

@@ -1,5 +1,6 @@
 //! Moves to and from positions that are known at run time.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, strides};
@@ -15,8 +16,8 @@ const PARTS: i64 = 8;
 /// A move of a box of elements.
 struct Move<'a> {
     extents: &'a [i64],
-    from: (&'a str, &'a str, &'a [i64]),
-    to: (&'a str, &'a str, &'a [i64]),
+    from: (Value, Value, &'a [i64]),
+    to: (Value, Value, &'a [i64]),
     dtype: DType,
 }
 
@@ -52,13 +53,13 @@ impl Writer<'_> {
         let (outer, run) = step.run();
         let loops = self.nest(scope, &step.extents[..outer]);
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let (mut from, mut to) = (step.from.1.to_string(), step.to.1.to_string());
+        let (mut from, mut to) = (step.from.1, step.to.1);
         for (axis, l) in loops.iter().enumerate() {
-            from = self.scaled(inner, &from, &l.iv, step.from.2[axis]);
-            to = self.scaled(inner, &to, &l.iv, step.to.2[axis]);
+            from = self.scaled(inner, from, l.iv, step.from.2[axis]);
+            to = self.scaled(inner, to, l.iv, step.to.2[axis]);
         }
         let size = step.dtype.size() as i64;
-        let [from, to] = self.places(inner, step, [&from, &to]);
+        let [from, to] = self.places(inner, step, [from, to]);
         if run == 1 && size <= 8 {
             let ty = format!("i{}", size * 8);
             let value =
@@ -66,17 +67,17 @@ impl Writer<'_> {
             self.em
                 .line(inner, &format!("llvm.store {value}, {to} {{alignment = 1 : i64}} : {ty}, !llvm.ptr"));
         } else {
-            self.copy(inner, &to, &from, run * size);
+            self.copy(inner, to, from, run * size);
         }
         self.close(loops, &[], &[], Vec::new());
     }
 
     /// Where elements of a move lie that have these addresses, on both sides.
-    fn places(&mut self, scope: ScopeId, step: &Move<'_>, addresses: [&str; 2]) -> [String; 2] {
+    fn places(&mut self, scope: ScopeId, step: &Move<'_>, addresses: [Value; 2]) -> [Value; 2] {
         let bytes = self.em.int(step.dtype.size() as i64);
         [(step.from.0, addresses[0]), (step.to.0, addresses[1])].map(|(pointer, address)| {
-            let offset = self.arith(scope, "arith.muli", address, &bytes);
-            self.element(scope, pointer, &offset, Elem::I8)
+            let offset = self.arith(scope, "arith.muli", address, bytes);
+            self.element(scope, pointer, offset, Elem::I8)
         })
     }
 
@@ -94,26 +95,26 @@ impl Writer<'_> {
                 return 1;
             }
             let [low, high] = share_of_task(&mut self.em, run, tasks);
-            let addresses = [step.from.1, step.to.1].map(|first| self.add(root, first, &low));
-            let [from, to] = self.places(root, step, [&addresses[0], &addresses[1]]);
-            let (count, bytes) = (self.arith(root, "arith.subi", &high, &low), self.em.int(size));
-            let bytes = self.arith(root, "arith.muli", &count, &bytes);
-            self.copy_all(root, &to, &from, &bytes);
+            let addresses = [step.from.1, step.to.1].map(|first| self.add(root, first, low));
+            let [from, to] = self.places(root, step, [addresses[0], addresses[1]]);
+            let (count, bytes) = (self.arith(root, "arith.subi", high, low), self.em.int(size));
+            let bytes = self.arith(root, "arith.muli", count, bytes);
+            self.copy_all(root, to, from, bytes);
             return tasks;
         }
         let axes = call.shared(&step.extents[..outer]);
         let (open, digits, tasks) = self.share(call, &step.extents[..axes], bytes);
         let [from, to] = [step.from, step.to].map(|(_, first, strides)| {
-            let mut address = first.to_string();
+            let mut address = first;
             for (digit, &stride) in digits.iter().zip(strides) {
-                address = self.scaled(open.scope, &address, digit, stride);
+                address = self.scaled(open.scope, address, *digit, stride);
             }
             address
         });
         let part = Move {
             extents: &step.extents[axes..],
-            from: (step.from.0, &from, &step.from.2[axes..]),
-            to: (step.to.0, &to, &step.to.2[axes..]),
+            from: (step.from.0, from, &step.from.2[axes..]),
+            to: (step.to.0, to, &step.to.2[axes..]),
             dtype: step.dtype,
         };
         self.move_box(open.scope, &part);
@@ -128,13 +129,13 @@ impl Writer<'_> {
         starts: &[Var],
         shape: &[i64],
         size: &[i64],
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let root = self.root();
         let mut result = Vec::new();
         for (axis, &start) in starts.iter().enumerate().take(shape.len()) {
             let (pointer, zero) = (self.pointer(start)?, self.em.int(0));
-            let value = self.index(root, &pointer, call.dtype(start), &zero)?;
-            result.push(self.clamp(root, &value, shape[axis] - size[axis]));
+            let value = self.index(root, pointer, call.dtype(start), zero)?;
+            result.push(self.clamp(root, value, shape[axis] - size[axis]));
         }
         if result.len() < shape.len() {
             return Err(CodegenError::malformed("a slice with too few starts"));
@@ -154,8 +155,8 @@ pub fn dynamic_slice(call: &Call<'_>) -> Result<Kernel, CodegenError> {
     let (from, to, zero) = (w.pointer(operand)?, w.pointer(target)?, w.em.int(0));
     let step = Move {
         extents: &sizes,
-        from: (&from, &base, &strides(&shape)),
-        to: (&to, &zero, &strides(&sizes)),
+        from: (from, base, &strides(&shape)),
+        to: (to, zero, &strides(&sizes)),
         dtype: call.dtype(target),
     };
     let tasks = w.move_share(call, &step);
@@ -172,14 +173,14 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
     let (old, from, to, zero) = (w.pointer(operand)?, w.pointer(update)?, w.pointer(target)?, w.em.int(0));
     let mut tasks = 1;
     if !in_place {
-        w.copy(root, &to, &old, shape.iter().product::<i64>() * dtype.size() as i64);
+        w.copy(root, to, old, shape.iter().product::<i64>() * dtype.size() as i64);
     }
     if !sizes.contains(&0) {
         let base = w.address(root, &starts, &strides(&shape));
         let step = Move {
             extents: &sizes,
-            from: (&from, &zero, &strides(&sizes)),
-            to: (&to, &base, &strides(&shape)),
+            from: (from, zero, &strides(&sizes)),
+            to: (to, base, &strides(&shape)),
             dtype,
         };
         match in_place {
@@ -195,11 +196,11 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
 pub(super) fn component(
     w: &mut Writer<'_>,
     scope: ScopeId,
-    batch: &[String],
+    batch: &[Value],
     d: usize,
     vector_dim: usize,
     shape: &[i64],
-) -> String {
+) -> Value {
     let mut position = batch.to_vec();
     if vector_dim < shape.len() {
         let d = w.em.int(d as i64);
@@ -226,13 +227,13 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let mut base = w.em.int(0);
     for (d, &axis) in dims.start_index_map.iter().enumerate() {
         let address = component(&mut w, scope, &batch, d, dims.index_vector_dim, &index_shape);
-        let start = w.index(scope, &index, call.dtype(indices), &address)?;
-        let start = w.clamp(scope, &start, shape[axis] - slice[axis]);
-        base = w.scaled(scope, &base, &start, own[axis]);
+        let start = w.index(scope, index, call.dtype(indices), address)?;
+        let start = w.clamp(scope, start, shape[axis] - slice[axis]);
+        base = w.scaled(scope, base, start, own[axis]);
     }
     for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
         let digit = &batch[d - usize::from(d >= dims.index_vector_dim)];
-        base = w.scaled(scope, &base, digit, own[axis]);
+        base = w.scaled(scope, base, *digit, own[axis]);
     }
     let first = w.address(scope, &batch, &apart);
     let kept: Vec<usize> = (0..shape.len())
@@ -242,8 +243,8 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let to_strides: Vec<i64> = dims.offset_dims.iter().map(|&d| out[d]).collect();
     let step = Move {
         extents: &extents,
-        from: (&from, &base, &from_strides),
-        to: (&to, &first, &to_strides),
+        from: (from, base, &from_strides),
+        to: (to, first, &to_strides),
         dtype: call.dtype(target),
     };
     w.move_box(scope, &step);

@@ -1,5 +1,6 @@
 //! Elements and positions in the lanes of vectors.
 
+use crate::code::Value;
 use crate::library::Writer;
 use crate::lower::emit::{At, ScopeId, Val};
 use crate::machine::elem::Elem;
@@ -10,11 +11,11 @@ impl Writer<'_> {
     pub(super) fn lanes_of(
         &mut self,
         scope: ScopeId,
-        from: (&str, &str),
+        from: (Value, Value),
         dtype: DType,
         apart: i64,
         lanes: usize,
-    ) -> String {
+    ) -> Value {
         self.lanes_where(At { scope, lanes }, from, dtype, (apart, None))
     }
 
@@ -22,10 +23,10 @@ impl Writer<'_> {
     pub(super) fn lanes_where(
         &mut self,
         at: At,
-        (pointer, address): (&str, &str),
+        (pointer, address): (Value, Value),
         dtype: DType,
-        (apart, mask): (i64, Option<&str>),
-    ) -> String {
+        (apart, mask): (i64, Option<Value>),
+    ) -> Value {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
         let from = self.element(scope, pointer, address, memory);
@@ -41,7 +42,7 @@ impl Writer<'_> {
             ),
             _ => {
                 let (mask, places) =
-                    (mask.unwrap_or(&all), self.far_apart(scope, &from, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.far_apart(scope, from, (memory, apart, lanes)));
                 format!(
                     "llvm.intr.masked.gather {places}, {mask}, {none} {{alignment = {size} : i32}} : \
                      (vector<{lanes}x!llvm.ptr>, {bits}, {ty}) -> {ty}"
@@ -56,13 +57,13 @@ impl Writer<'_> {
     pub(super) fn store_lanes(
         &mut self,
         at: At,
-        (pointer, address): (&str, &str),
-        (dtype, value): (DType, &str),
-        (apart, mask): (i64, Option<&str>),
+        (pointer, address): (Value, Value),
+        (dtype, value): (DType, Value),
+        (apart, mask): (i64, Option<Value>),
     ) {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
-        let raw = self.em.narrow(dtype, value.to_string(), at);
+        let raw = self.em.narrow(dtype, value, at);
         let place = self.element(scope, pointer, address, memory);
         let (ty, size, bits) = (memory.ty(lanes), memory.size(), Elem::I1.ty(lanes));
         let store = match mask {
@@ -75,7 +76,7 @@ impl Writer<'_> {
             _ => {
                 let all = self.em.constant(Elem::I1, 1, lanes);
                 let (mask, places) =
-                    (mask.unwrap_or(&all), self.far_apart(scope, &place, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.far_apart(scope, place, (memory, apart, lanes)));
                 format!(
                     "llvm.intr.masked.scatter {raw}, {places}, {mask} {{alignment = {size} : i32}} : \
                      {ty}, {bits} into vector<{lanes}x!llvm.ptr>"
@@ -89,9 +90,9 @@ impl Writer<'_> {
     fn far_apart(
         &mut self,
         scope: ScopeId,
-        from: &str,
+        from: Value,
         (memory, apart, lanes): (Elem, i64, usize),
-    ) -> String {
+    ) -> Value {
         let steps = self.em.steps(Elem::I64, apart, lanes);
         let places = format!(
             "llvm.getelementptr {from}[{steps}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {}",
@@ -104,9 +105,9 @@ impl Writer<'_> {
     pub(super) fn side_by_side(
         &mut self,
         scope: ScopeId,
-        mut own: Vec<String>,
+        mut own: Vec<Value>,
         (e, lanes): (Elem, usize),
-    ) -> String {
+    ) -> Value {
         let (count, last) = (own.len(), own.last().cloned().unwrap_or_default());
         if count < 2 {
             return last;
@@ -115,27 +116,27 @@ impl Writer<'_> {
         let all = lanes * own.len();
         let joined = self.em.of_parts(scope, own, e, lanes);
         let order: Vec<i64> = (0..lanes * count).map(|i| (i % count * lanes + i / count) as i64).collect();
-        self.em.shuffled((&joined, &joined), &order, (e, all), scope)
+        self.em.shuffled((joined, joined), &order, (e, all), scope)
     }
 
     /// The first of so many neighbours, by the number of their block. The last block ends with the last of all; what it
     /// shares with the block before it is not stored again.
     pub(super) fn block_of(
         &mut self,
-        block: &str,
+        block: Value,
         (length, beside): (i64, i64),
         at: At,
-    ) -> (String, Option<String>) {
+    ) -> (Value, Option<Value>) {
         let At { scope, lanes } = at;
         let (count, end) = (self.em.int(beside), self.em.int(length - beside));
-        let first = self.arith(scope, "arith.muli", block, &count);
-        let begin = self.arith(scope, "arith.minsi", &first, &end);
+        let first = self.arith(scope, "arith.muli", block, count);
+        let begin = self.arith(scope, "arith.minsi", first, end);
         if length % beside == 0 {
             return (begin, None);
         }
-        let before = Val { ssa: self.arith(scope, "arith.subi", &first, &begin), lanes: 1 };
+        let before = Val { ssa: self.arith(scope, "arith.subi", first, begin), lanes: 1 };
         let (before, numbers) = (self.em.spread(&before, Elem::I64, at), self.em.steps(Elem::I64, 1, lanes));
-        (begin, Some(self.em.cmpi(at, "sge", &numbers, &before, Elem::I64)))
+        (begin, Some(self.em.cmpi(at, "sge", numbers, before, Elem::I64)))
     }
 
     /// Positions for so many terms, from a first one on: those of neighbours are so far `apart`, and those of the terms one
@@ -143,19 +144,19 @@ impl Writer<'_> {
     pub(super) fn positions_of(
         &mut self,
         scope: ScopeId,
-        first: &str,
+        first: Value,
         dtype: DType,
         (different, terms): (i64, i64),
         apart: i64,
         lanes: usize,
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
         let elem = Elem::of(dtype);
         let start = self.em.convert(one, DType::I64, dtype, first);
         let mut start = self.em.spread(&Val { ssa: start, lanes: 1 }, elem, many);
         if apart != 0 {
             let steps = self.em.steps(elem, apart, lanes);
-            start = self.em.bin(many, "arith.addi", &start, &steps, elem);
+            start = self.em.bin(many, "arith.addi", start, steps, elem);
         }
         let mut all = vec![start.clone()];
         for k in 1..terms {
@@ -163,7 +164,7 @@ impl Writer<'_> {
                 1 => start.clone(),
                 _ => {
                     let ahead = self.em.integer(many, elem, k);
-                    self.em.bin(many, "arith.addi", &start, &ahead, elem)
+                    self.em.bin(many, "arith.addi", start, ahead, elem)
                 }
             };
             all.push(next);

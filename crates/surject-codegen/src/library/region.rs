@@ -1,5 +1,6 @@
 //! The scalar functions of library operations, inlined.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::build::{Builder, Parts, Stop};
@@ -260,9 +261,9 @@ impl Inlined {
         &self,
         writer: &mut Writer<'_>,
         scope: ScopeId,
-        args: &[Vec<String>],
-    ) -> Result<Vec<Vec<String>>, CodegenError> {
-        writer.em.bind(scope, self.here, String::new());
+        args: &[Vec<Value>],
+    ) -> Result<Vec<Vec<Value>>, CodegenError> {
+        writer.em.bind(scope, self.here, Value::NONE);
         self.results_at(writer, At { scope, lanes: 1 }, args)
     }
 
@@ -271,9 +272,9 @@ impl Inlined {
         &self,
         writer: &mut Writer<'_>,
         scope: ScopeId,
-        args: &[Vec<String>],
+        args: &[Vec<Value>],
         lanes: usize,
-    ) -> Result<Vec<Vec<String>>, CodegenError> {
+    ) -> Result<Vec<Vec<Value>>, CodegenError> {
         self.apply_knowing(writer, scope, args, lanes, &[])
     }
 
@@ -282,12 +283,12 @@ impl Inlined {
         &self,
         writer: &mut Writer<'_>,
         scope: ScopeId,
-        args: &[Vec<String>],
+        args: &[Vec<Value>],
         lanes: usize,
         known: &[(NodeId, bool)],
-    ) -> Result<Vec<Vec<String>>, CodegenError> {
+    ) -> Result<Vec<Vec<Value>>, CodegenError> {
         let vector = (lanes > 1).then_some((self.here, lanes));
-        let inner = writer.em.open(scope, vec![(self.here, String::new())], vector);
+        let inner = writer.em.open(scope, vec![(self.here, Value::NONE)], vector);
         for &(node, holds) in known {
             let ssa = writer.em.constant(Elem::I1, holds.into(), lanes);
             writer.em.seed(inner, node, Val { ssa, lanes });
@@ -301,8 +302,8 @@ impl Inlined {
         &self,
         writer: &mut Writer<'_>,
         at: At,
-        args: &[Vec<String>],
-    ) -> Result<Vec<Vec<String>>, CodegenError> {
+        args: &[Vec<Value>],
+    ) -> Result<Vec<Vec<Value>>, CodegenError> {
         for (param, values) in self.params.iter().zip(args) {
             for (node, value) in [Some(param.re), param.im].into_iter().flatten().zip(values) {
                 writer.em.seed(at.scope, node, Val { ssa: value.clone(), lanes: at.lanes });

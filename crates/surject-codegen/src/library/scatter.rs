@@ -3,6 +3,7 @@
 //! On several threads updates are shared in one of two ways: long lines are cut, and every task has a piece of all of them
 //! ([`tasks_of_lines`]); or the updates are cut, and every task accumulates into a tensor of its own ([`Copies`]).
 
+use crate::code::{TASK, Value};
 use crate::expression::address::Lin;
 use crate::expression::dag::{Buf, Dag, Node, buf};
 use crate::expression::output::Output;
@@ -83,7 +84,7 @@ struct Scatter<'a> {
     /// The tasks that have a piece of every line.
     pieces: i64,
     /// Where the results are.
-    to: Vec<String>,
+    to: Vec<Value>,
 }
 
 impl Scatter<'_> {
@@ -92,20 +93,20 @@ impl Scatter<'_> {
         let from = w.pointer(self.call.arg(i)?)?;
         let bytes =
             self.updates.shape.iter().product::<i64>() * self.call.dtype(self.call.targets[i]).size() as i64;
-        w.copy(scope, &self.to[i], &from, bytes);
+        w.copy(scope, self.to[i], from, bytes);
         Ok(())
     }
 
     /// All updates, in order; of the first axis those from a number to another, if they are given.
-    fn all(&self, w: &mut Writer<'_>, some: Option<[String; 2]>) -> Result<(), CodegenError> {
+    fn all(&self, w: &mut Writer<'_>, some: Option<[Value; 2]>) -> Result<(), CodegenError> {
         let root = w.root();
         let count = self.updates.update_shape.first().copied().unwrap_or(1);
         let [mut low, high] = some.unwrap_or_else(|| [0, count].map(|n| w.em.int(n)));
         if self.nest == 1 && (!self.lines || self.pieces == 1 && self.extent <= MOST_WRITTEN_OUT) {
             let step = w.em.int(RUN);
-            let many = w.arith(root, "arith.subi", &high, &low);
-            let rest = w.arith(root, "arith.remui", &many, &step);
-            let whole = w.arith(root, "arith.subi", &high, &rest);
+            let many = w.arith(root, "arith.subi", high, low);
+            let rest = w.arith(root, "arith.remui", many, step);
+            let whole = w.arith(root, "arith.subi", high, rest);
             self.runs(w, Bounds { low, high: whole.clone(), step })?;
             low = whole;
         }
@@ -123,9 +124,9 @@ impl Scatter<'_> {
         let root = w.root();
         let known = self.updates.batch_dims.iter().max().map_or(root, |&a| loops[a].scope);
         let inner = loops.last().map_or(root, |l| l.scope);
-        let number: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let number: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
         let element = w.address(inner, &number, &strides(&self.updates.update_shape));
-        self.update_at(w, (known, inner), (&number, &element))
+        self.update_at(w, (known, inner), (&number, element))
     }
 
     /// The update with these numbers, whose first element is at a place.
@@ -133,7 +134,7 @@ impl Scatter<'_> {
         &self,
         w: &mut Writer<'_>,
         (known, inner): (ScopeId, ScopeId),
-        (number, element): (&[String], &str),
+        (number, element): (&[Value], Value),
     ) -> Result<(), CodegenError> {
         let Scatter { call, n, join, updates, .. } = self;
         let (position, inside) = updates.place(w, call, (known, inner), number)?;
@@ -141,29 +142,29 @@ impl Scatter<'_> {
         let address = w.address(body, &position, &strides(&updates.shape));
         self.ask(w, body, number)?;
         if self.lines {
-            self.join_lines(w, body, (&address, &[element.to_string()]))?;
-            w.em.close_if(body, &inside);
+            self.join_lines(w, body, (address, &[element]))?;
+            w.em.close_if(body, inside);
             return Ok(());
         }
         let mut args = Vec::new();
         for (&target, to) in call.targets.iter().zip(&self.to) {
-            args.push(w.load(body, to, call.dtype(target), &address));
+            args.push(w.load(body, *to, call.dtype(target), address));
         }
         for &update in &call.args[n + 1..] {
             let pointer = w.pointer(update)?;
-            args.push(w.load(body, &pointer, call.dtype(update), element));
+            args.push(w.load(body, pointer, call.dtype(update), element));
         }
         let results = join.apply(w, body, &args)?;
         for ((&target, to), value) in call.targets.iter().zip(&self.to).zip(&results) {
-            w.store(body, to, call.dtype(target), &address, value);
+            w.store(body, *to, call.dtype(target), address, value);
         }
-        w.em.close_if(body, &inside);
+        w.em.close_if(body, inside);
         Ok(())
     }
 
     /// Asks for what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
     /// but the indices says where.
-    fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[String]) -> Result<(), CodegenError> {
+    fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[Value]) -> Result<(), CodegenError> {
         let Scatter { call, updates, .. } = self;
         let Some((last, rest)) = number.split_last() else { return Ok(()) };
         let count = updates.update_shape[rest.len()];
@@ -176,34 +177,34 @@ impl Scatter<'_> {
                 continue;
             }
             let (ahead, most) = (w.em.int(later), w.em.int(count - 1));
-            let next = w.add(scope, last, &ahead);
-            let next = w.arith(scope, "arith.minsi", &next, &most);
+            let next = w.add(scope, *last, ahead);
+            let next = w.arith(scope, "arith.minsi", next, most);
             let next = [rest, &[next]].concat();
             let (position, _) = updates.place(w, call, (scope, scope), &next)?;
             let first = w.address(scope, &position, &strides(&updates.shape));
             let low = self.piece(w)[0].clone();
-            let first = w.add(scope, &first, &low);
+            let first = w.add(scope, first, low);
             let size = w.em.int(size);
-            let first = w.arith(scope, "arith.muli", &first, &size);
-            let place = w.element(scope, to, &first, Elem::I8);
-            crate::lower::gathered_lines::ask(&mut w.em, scope, (&place, bytes), Elem::I8, Ask::Soon);
+            let first = w.arith(scope, "arith.muli", first, size);
+            let place = w.element(scope, *to, first, Elem::I8);
+            crate::lower::gathered_lines::ask(&mut w.em, scope, (place, bytes), Elem::I8, Ask::Soon);
         }
         Ok(())
     }
 
     /// Where the piece of a line begins that the task has, and where it ends.
-    fn piece(&self, w: &mut Writer<'_>) -> [String; 2] {
+    fn piece(&self, w: &mut Writer<'_>) -> [Value; 2] {
         let (extent, tasks, root) = (self.extent, self.pieces, w.root());
         let all = w.em.int(extent);
         if tasks == 1 {
             return [w.em.int(0), all];
         }
         let [length, last] = [(extent / tasks / LANES).max(1) * LANES, tasks - 1].map(|n| w.em.int(n));
-        let low = w.arith(root, "arith.muli", "%task", &length);
-        let end = w.add(root, &low, &length);
+        let low = w.arith(root, "arith.muli", TASK, length);
+        let end = w.add(root, low, length);
         let at = At { scope: root, lanes: 1 };
-        let whole = w.em.cmpi(at, "eq", "%task", &last, Elem::I64);
-        let high = w.em.select(at, &whole, &all, &end, Elem::I64);
+        let whole = w.em.cmpi(at, "eq", TASK, last, Elem::I64);
+        let high = w.em.select(at, whole, all, end, Elem::I64);
         [low, high]
     }
 
@@ -224,13 +225,13 @@ impl Scatter<'_> {
         let mut numbers = Vec::new();
         for u in 0..RUN {
             let (ahead, further) = (w.em.int(u), w.em.int(u * stride[0]));
-            numbers.push(([w.add(scope, &iv, &ahead)], w.add(scope, &first, &further)));
+            numbers.push(([w.add(scope, iv, ahead)], w.add(scope, first, further)));
         }
         if !self.looks() {
             for (number, element) in &numbers {
-                self.update_at(w, (scope, scope), (number, element))?;
+                self.update_at(w, (scope, scope), (number, *element))?;
             }
-            w.em.close_loop(scope, &iv, &bounds, &[]);
+            w.em.close_loop(scope, iv, &bounds, &[]);
             return Ok(());
         }
         let at = At { scope, lanes: 1 };
@@ -243,22 +244,22 @@ impl Scatter<'_> {
         }
         let mut one = places[0].2.clone();
         for (address, _, inside) in &places[1..] {
-            let same = w.em.cmpi(at, "eq", address, &places[0].0, Elem::I64);
-            let same = w.em.bin(at, "arith.andi", &same, inside, Elem::I1);
-            one = w.em.bin(at, "arith.andi", &one, &same, Elem::I1);
+            let same = w.em.cmpi(at, "eq", *address, places[0].0, Elem::I64);
+            let same = w.em.bin(at, "arith.andi", same, *inside, Elem::I1);
+            one = w.em.bin(at, "arith.andi", one, same, Elem::I1);
         }
         let together = w.em.open(scope, Vec::new(), None);
-        let elements: Vec<String> = places.iter().map(|p| p.1.clone()).collect();
-        self.join_lines(w, together, (&places[0].0, &elements))?;
-        w.em.close_if(together, &one);
+        let elements: Vec<Value> = places.iter().map(|p| p.1.clone()).collect();
+        self.join_lines(w, together, (places[0].0, &elements))?;
+        w.em.close_if(together, one);
         let apart = w.em.open(scope, Vec::new(), None);
         for (address, element, inside) in &places {
             let body = w.em.open(apart, Vec::new(), None);
-            self.join_lines(w, body, (address, std::slice::from_ref(element)))?;
-            w.em.close_if(body, inside);
+            self.join_lines(w, body, (*address, std::slice::from_ref(element)))?;
+            w.em.close_if(body, *inside);
         }
-        w.em.close_unless(apart, &one);
-        w.em.close_loop(scope, &iv, &bounds, &[]);
+        w.em.close_unless(apart, one);
+        w.em.close_loop(scope, iv, &bounds, &[]);
         Ok(())
     }
 
@@ -268,7 +269,7 @@ impl Scatter<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        (address, elements): (&str, &[String]),
+        (address, elements): (Value, &[Value]),
     ) -> Result<(), CodegenError> {
         let (call, extent, tasks) = (self.call, self.extent, self.pieces);
         let root = w.root();
@@ -283,7 +284,7 @@ impl Scatter<'_> {
                 let lanes = HALF.min(1 << (extent - first).ilog2());
                 let inner = w.em.open(scope, Vec::new(), None);
                 let ahead = w.em.int(first);
-                self.join_at(w, inner, (address, elements, &ahead), lanes as usize)?;
+                self.join_at(w, inner, (address, elements, ahead), lanes as usize)?;
                 w.em.close_plain(inner);
                 first += lanes;
             }
@@ -296,14 +297,14 @@ impl Scatter<'_> {
             if lanes < LANES && extent & lanes == 0 {
                 continue;
             }
-            let (step, length) = (w.em.int(lanes), w.arith(root, "arith.subi", &high, &from));
-            let rest = w.arith(root, "arith.remui", &length, &step);
-            let to = w.arith(root, "arith.subi", &high, &rest);
+            let (step, length) = (w.em.int(lanes), w.arith(root, "arith.subi", high, from));
+            let rest = w.arith(root, "arith.remui", length, step);
+            let to = w.arith(root, "arith.subi", high, rest);
             let inner = w.em.open(scope, Vec::new(), None);
             let iv = w.em.name();
-            self.join_at(w, inner, (address, elements, &iv), lanes as usize)?;
+            self.join_at(w, inner, (address, elements, iv), lanes as usize)?;
             let bounds = Bounds { low: from, high: to.clone(), step };
-            w.em.close_loop(inner, &iv, &bounds, &[]);
+            w.em.close_loop(inner, iv, &bounds, &[]);
             from = to;
         }
         Ok(())
@@ -314,16 +315,16 @@ impl Scatter<'_> {
         &self,
         w: &mut Writer<'_>,
         inner: ScopeId,
-        (address, elements, ahead): (&str, &[String], &str),
+        (address, elements, ahead): (Value, &[Value], Value),
         lanes: usize,
     ) -> Result<(), CodegenError> {
         let Scatter { call, n, join, .. } = self;
-        let place = |w: &mut Writer<'_>, (pointer, dtype): (&str, DType), at: &str| {
+        let place = |w: &mut Writer<'_>, (pointer, dtype): (Value, DType), at: Value| {
             let memory = Elem::in_memory(dtype);
             (w.element(inner, pointer, at, memory), memory)
         };
         let here = At { scope: inner, lanes };
-        let load = |w: &mut Writer<'_>, from: (&str, DType), at: &str| {
+        let load = |w: &mut Writer<'_>, from: (Value, DType), at: Value| {
             let (place, memory) = place(w, from, at);
             let (ty, size) = (memory.ty(lanes), memory.size());
             let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
@@ -333,19 +334,19 @@ impl Scatter<'_> {
         let old = w.add(inner, address, ahead);
         let mut values = Vec::new();
         for (&target, to) in call.targets.iter().zip(&self.to) {
-            values.push(load(w, (to, call.dtype(target)), &old));
+            values.push(load(w, (*to, call.dtype(target)), old));
         }
         for element in elements {
-            let new = w.add(inner, element, ahead);
+            let new = w.add(inner, *element, ahead);
             for &update in &call.args[n + 1..] {
                 let from = w.pointer(update)?;
-                values.push(load(w, (&from, call.dtype(update)), &new));
+                values.push(load(w, (from, call.dtype(update)), new));
             }
             values = join.apply_lanes(w, inner, &values, lanes)?;
         }
         for ((&target, to), value) in call.targets.iter().zip(&self.to).zip(&values) {
             let value = w.em.narrow(call.dtype(target), value.first().cloned().unwrap_or_default(), here);
-            let (place, memory) = place(w, (to, call.dtype(target)), &old);
+            let (place, memory) = place(w, (*to, call.dtype(target)), old);
             let (ty, size) = (memory.ty(lanes), memory.size());
             let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
             w.em.line(inner, &store);
@@ -427,24 +428,24 @@ impl Copies {
         let root = w.root();
         let at = At { scope: root, lanes: 1 };
         let (zero, one) = (w.em.int(0), w.em.int(1));
-        let first = w.em.cmpi(at, "eq", "%task", &zero, Elem::I64);
+        let first = w.em.cmpi(at, "eq", TASK, zero, Elem::I64);
         let operand = w.em.open(root, Vec::new(), None);
         if copies {
             scatter.copy(w, operand, 0)?;
         }
-        w.em.close_if(operand, &first);
-        let before = w.arith(root, "arith.subi", "%task", &one);
-        let start = w.scaled(root, &zero, &before, self.apart);
+        w.em.close_if(operand, first);
+        let before = w.arith(root, "arith.subi", TASK, one);
+        let start = w.scaled(root, zero, before, self.apart);
         let (elem, pointer) = (Elem::in_memory(self.dtype), w.em.pointer(own)?);
-        let copy = w.element(root, &pointer, &start, elem);
+        let copy = w.element(root, pointer, start, elem);
         let fill = w.em.open(root, Vec::new(), None);
         let (each, iv) = (w.em.open(fill, Vec::new(), None), w.em.name());
         let neutral = w.em.constant(elem, self.op.neutral(self.dtype).bits() as u64, LANES as usize);
-        let place = w.element(each, &copy, &iv, elem);
-        w.em.put(&neutral, &place, (elem, LANES as usize), each);
+        let place = w.element(each, copy, iv, elem);
+        w.em.put(neutral, place, (elem, LANES as usize), each);
         let bounds = Bounds { low: zero, high: w.em.int(self.apart), step: w.em.int(LANES) };
-        w.em.close_loop(each, &iv, &bounds, &[]);
-        w.em.close_unless(fill, &first);
+        w.em.close_loop(each, iv, &bounds, &[]);
+        w.em.close_unless(fill, first);
         let to = format!("arith.select {first}, {}, {copy} : !llvm.ptr", scatter.to[0]);
         scatter.to[0] = w.em.op(root, &to);
         let share = share_of_task(&mut w.em, scatter.updates.update_shape[0], self.tasks);
@@ -518,15 +519,15 @@ impl<'a> Updates<'a> {
         w: &mut Writer<'_>,
         call: &Call<'_>,
         (known, inner): (ScopeId, ScopeId),
-        number: &[String],
-    ) -> Result<(Vec<String>, String), CodegenError> {
+        number: &[Value],
+    ) -> Result<(Vec<Value>, Value), CodegenError> {
         let Updates { dims, shape, .. } = self;
-        let batch: Vec<String> = self.batch_dims.iter().map(|&d| number[d].clone()).collect();
+        let batch: Vec<Value> = self.batch_dims.iter().map(|&d| number[d].clone()).collect();
         let index = w.pointer(self.indices)?;
         let mut position = vec![w.em.int(0); shape.len()];
         for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
             let address = component(w, known, &batch, d, dims.index_vector_dim, &self.index_shape);
-            position[axis] = w.index(known, &index, call.dtype(self.indices), &address)?;
+            position[axis] = w.index(known, index, call.dtype(self.indices), address)?;
         }
         for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
             position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
@@ -537,17 +538,17 @@ impl<'a> Updates<'a> {
             if dims.scatter_dims_to_operand_dims.contains(&axis) {
                 // A start beyond every position stays beyond it, also where adding to it would overflow.
                 let far = w.em.int(most);
-                position[axis] = w.arith(known, "arith.minsi", &position[axis].clone(), &far);
+                position[axis] = w.arith(known, "arith.minsi", position[axis].clone(), far);
             }
-            position[axis] = w.add(inner, &position[axis].clone(), ahead);
+            position[axis] = w.add(inner, position[axis].clone(), *ahead);
         }
-        let mut inside: Option<String> = None;
+        let mut inside: Option<Value> = None;
         for (value, &extent) in position.iter().zip(shape) {
-            let holds = w.below(inner, value, extent);
+            let holds = w.below(inner, *value, extent);
             inside = Some(match inside {
                 None => holds,
                 Some(other) => {
-                    w.em.bin(At { scope: inner, lanes: 1 }, "arith.andi", &other, &holds, Elem::I1)
+                    w.em.bin(At { scope: inner, lanes: 1 }, "arith.andi", other, holds, Elem::I1)
                 }
             });
         }

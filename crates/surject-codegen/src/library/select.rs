@@ -5,6 +5,7 @@
 //! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors; other
 //! windows choose in lanes and send one by one ([`chosen`](super::chosen)).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::Dag;
 use crate::library::chosen::{self, Line};
@@ -14,7 +15,7 @@ use crate::library::{Call, Loop, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
 use crate::lower::row::Kernel;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
 
@@ -91,26 +92,26 @@ fn fill(call: &Call<'_>) -> Result<Kernel, CodegenError> {
     let lanes = if dtype.is_complex() { 1 } else { LANES };
     let main = total - total % lanes as i64;
     let piece = w.em.int(PIECE);
-    let low = w.arith(open.scope, "arith.muli", &digits[0], &piece);
-    let high = w.add(open.scope, &low, &piece);
+    let low = w.arith(open.scope, "arith.muli", digits[0], piece);
+    let high = w.add(open.scope, low, piece);
     for (lanes, from, end) in [(lanes, 0, main), (1, main, total)] {
         if from == end {
             continue;
         }
         let (first, last) = (w.em.int(from), w.em.int(end));
-        let first = w.arith(open.scope, "arith.maxsi", &low, &first);
-        let last = w.arith(open.scope, "arith.minsi", &high, &last);
+        let first = w.arith(open.scope, "arith.maxsi", low, first);
+        let last = w.arith(open.scope, "arith.minsi", high, last);
         let inner = w.em.open(open.scope, Vec::new(), None);
         let iv = w.em.name();
         if lanes == 1 {
-            w.store(inner, &to, dtype, &iv, &init);
+            w.store(inner, to, dtype, iv, &init);
         } else {
             let value = Val { ssa: init[0].clone(), lanes: 1 };
             let value = w.em.spread(&value, Elem::of(dtype), At { scope: root, lanes });
-            w.store_lanes(At { scope: inner, lanes }, (&to, &iv), (dtype, &value), (1, None));
+            w.store_lanes(At { scope: inner, lanes }, (to, iv), (dtype, value), (1, None));
         }
         let bounds = Bounds { low: first, high: last, step: w.em.int(lanes as i64) };
-        w.em.close_loop(inner, &iv, &bounds, &[]);
+        w.em.close_loop(inner, iv, &bounds, &[]);
     }
     w.close(vec![open], &[], &[], Vec::new());
     call.finish(w, tasks, format!("fill tasks {tasks}"))
@@ -121,12 +122,12 @@ impl Writer<'_> {
     fn load_lanes(
         &mut self,
         scope: ScopeId,
-        from: (&str, &str),
+        from: (Value, Value),
         dtype: DType,
         (active, lanes): (usize, usize),
-    ) -> String {
+    ) -> Value {
         let mask = (active < lanes).then(|| self.em.first_lanes(active, lanes));
-        self.lanes_where(At { scope, lanes }, from, dtype, (1, mask.as_deref()))
+        self.lanes_where(At { scope, lanes }, from, dtype, (1, mask))
     }
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
@@ -137,13 +138,13 @@ impl Writer<'_> {
         window: &Window,
         out: &[i64],
         work: i64,
-    ) -> (Vec<Loop>, Vec<String>, i64) {
+    ) -> (Vec<Loop>, Vec<Value>, i64) {
         let (shared, ordered): (Vec<usize>, Vec<usize>) =
             (0..out.len()).partition(|&axis| separate(window, axis));
         let sizes = |axes: &[usize]| axes.iter().map(|&a| out[a]).collect::<Vec<i64>>();
         let (open, digits, tasks) = self.share(call, &sizes(&shared), work);
         let nest = self.nest(open.scope, &sizes(&ordered));
-        let mut number = vec![String::new(); out.len()];
+        let mut number = vec![Value::NONE; out.len()];
         shared.iter().zip(digits).for_each(|(&axis, digit)| number[axis] = digit);
         ordered.iter().zip(&nest).for_each(|(&axis, l)| number[axis].clone_from(&l.iv));
         let mut loops = vec![open];
@@ -158,9 +159,9 @@ struct Selection<'a> {
     shape: Vec<i64>,
     select: region::Inlined,
     scatter: region::Inlined,
-    init: String,
+    init: Value,
     /// The operand, the source and the target.
-    pointers: [String; 3],
+    pointers: [Value; 3],
     dtype: DType,
     /// Does no other window send to the same elements?
     alone: bool,
@@ -185,7 +186,7 @@ fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Res
     let (loops, mut number, tasks) = w.windows(call, window, around, work);
     let scope = loops.last().map_or(w.root(), |l| l.scope);
     let selection = Selection { window, shape, select, scatter, init, pointers, dtype, alone, step };
-    number.push(String::new());
+    number.push(Value::NONE);
     let main = line - line % LANES as i64;
     let rest = (line - main) as usize;
     let most = 1 << (line.unsigned_abs() as usize).min(LANES).ilog2();
@@ -203,16 +204,16 @@ fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Res
         let mut first = iv.clone();
         if step > 1 {
             let last = w.em.int(line - lanes as i64);
-            first = w.arith(inner, "arith.minsi", &iv, &last);
+            first = w.arith(inner, "arith.minsi", iv, last);
         }
         if let Some(last) = number.last_mut() {
             *last = first;
         }
         let address = w.address(inner, &number, &strides(&out));
-        let addend = w.load_lanes(inner, (&selection.pointers[1], &address), dtype, (active, lanes));
+        let addend = w.load_lanes(inner, (selection.pointers[1], address), dtype, (active, lanes));
         selection.windows(&mut w, inner, &number, addend, (active, lanes))?;
         let bounds = Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(lanes as i64) };
-        w.em.close_loop(inner, &iv, &bounds, &[]);
+        w.em.close_loop(inner, iv, &bounds, &[]);
     }
     w.close(loops, &[], &[], Vec::new());
     call.finish(w, tasks, format!("select_and_scatter {extents:?} in lanes, tasks {tasks}"))
@@ -224,8 +225,8 @@ impl Selection<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        number: &[String],
-        addend: String,
+        number: &[Value],
+        addend: Value,
         (active, lanes): (usize, usize),
     ) -> Result<(), CodegenError> {
         let e = Elem::of(self.dtype);
@@ -242,13 +243,13 @@ impl Selection<'_> {
         let (loops, state) = w.carrying(scope, around, &types);
         let inner = loops.last().map_or(scope, |l| l.scope);
         // The first element of a window along the last axis, and the others of it.
-        let mut element: Vec<String> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let at = At { scope: inner, lanes };
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
         let mut next = if loops.is_empty() { before.clone() } else { state };
-        for (n, value) in self.load(w, inner, (operand, &address), (active, lanes)).into_iter().enumerate() {
+        for (n, value) in self.load(w, inner, (*operand, address), (active, lanes)).into_iter().enumerate() {
             let keep = flat(&self.select.apply_lanes(
                 w,
                 inner,
@@ -257,39 +258,39 @@ impl Selection<'_> {
             )?);
             let keep =
                 keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
-            let held = w.em.bin(at, "arith.andi", &next[0], keep, Elem::I1);
-            let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-            let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+            let held = w.em.bin(at, "arith.andi", next[0], *keep, Elem::I1);
+            let open = w.em.bin(at, "arith.xori", held, yes, Elem::I1);
+            let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
             let number_here = self.count(w, inner, &mut element, n, lanes);
             next = vec![
-                w.em.bin(at, "arith.ori", &next[0], &inside, Elem::I1),
-                w.em.select(at, &replace, &number_here, &next[1], Elem::I32),
-                w.em.select(at, &replace, &value, &next[2], e),
+                w.em.bin(at, "arith.ori", next[0], inside, Elem::I1),
+                w.em.select(at, replace, number_here, next[1], Elem::I32),
+                w.em.select(at, replace, value, next[2], e),
             ];
         }
         let chosen = w.close(loops, &before, &types, next);
         // Every element of the windows, with what is sent to it.
         let loops = w.nest(scope, around);
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let mut element: Vec<String> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let body = w.em.open(inner, Vec::new(), None);
         let at = At { scope: body, lanes };
         let old = if self.alone {
             init
         } else {
-            w.load_lanes(body, (target, &address), self.dtype, (active, lanes))
+            w.load_lanes(body, (*target, address), self.dtype, (active, lanes))
         };
         let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old.clone()], vec![addend]], lanes)?);
         let joined = joined.first().ok_or_else(|| CodegenError::malformed("a scatter without a value"))?;
         let mut values = Vec::new();
         for n in 0..self.step as usize {
             let number_here = self.count(w, body, &mut element, n, lanes);
-            let here = w.em.cmpi(at, "eq", &chosen[1], &number_here, Elem::I32);
-            values.push(w.em.select(at, &here, joined, &old, e));
+            let here = w.em.cmpi(at, "eq", chosen[1], number_here, Elem::I32);
+            values.push(w.em.select(at, here, *joined, old, e));
         }
-        self.store(w, body, (target, &address), values, (active, lanes));
-        w.em.close_if(body, &inside);
+        self.store(w, body, (*target, address), values, (active, lanes));
+        w.em.close_if(body, inside);
         w.close(loops, &[], &[], Vec::new());
         Ok(())
     }
@@ -299,15 +300,15 @@ impl Selection<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        (pointer, address): (&str, &str),
+        (pointer, address): (Value, Value),
         (active, lanes): (usize, usize),
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         if self.step == 1 {
             return vec![w.load_lanes(scope, (pointer, address), self.dtype, (active, lanes))];
         }
         let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
         let first = w.element(scope, pointer, address, elem);
-        let rows = Rows { first: &first, stride: self.step, reach: self.step, elem };
+        let rows = Rows { first: first, stride: self.step, reach: self.step, elem };
         let columns = w.em.columns(&rows, at);
         columns.into_iter().map(|column| w.em.widen(self.dtype, column, at)).collect()
     }
@@ -317,8 +318,8 @@ impl Selection<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        (pointer, address): (&str, &str),
-        mut values: Vec<String>,
+        (pointer, address): (Value, Value),
+        mut values: Vec<Value>,
         (active, lanes): (usize, usize),
     ) {
         if self.step == 1 {
@@ -327,14 +328,14 @@ impl Selection<'_> {
             return w.store_lanes(
                 At { scope, lanes },
                 (pointer, address),
-                (self.dtype, &value),
-                (1, mask.as_deref()),
+                (self.dtype, value),
+                (1, mask),
             );
         }
         let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
         let first = w.element(scope, pointer, address, elem);
-        let columns: Vec<String> = values.into_iter().map(|v| w.em.narrow(self.dtype, v, at)).collect();
-        w.em.store_columns(&first, &columns, elem, at);
+        let columns: Vec<Value> = values.into_iter().map(|v| w.em.narrow(self.dtype, v, at)).collect();
+        w.em.store_columns(first, &columns, elem, at);
     }
 
     /// The number of an element in its window, in every lane: so many along the last axis from the first.
@@ -342,10 +343,10 @@ impl Selection<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        element: &mut [String],
+        element: &mut [Value],
         n: usize,
         lanes: usize,
-    ) -> String {
+    ) -> Value {
         if let Some(last) = element.last_mut() {
             *last = w.em.int(n as i64);
         }
@@ -362,9 +363,9 @@ pub(super) struct Single<'a> {
     pub(super) out: Vec<i64>,
     pub(super) select: region::Inlined,
     pub(super) scatter: region::Inlined,
-    pub(super) init: Vec<String>,
+    pub(super) init: Vec<Value>,
     /// The operand, the source and the target.
-    pub(super) pointers: [String; 3],
+    pub(super) pointers: [Value; 3],
     pub(super) dtype: DType,
 }
 
@@ -388,10 +389,10 @@ impl<'a> Single<'a> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        number: &[String],
+        number: &[Value],
     ) -> Result<(), CodegenError> {
         let (dtype, extents, [operand, source, target]) = (self.dtype, sizes_of(self.window), &self.pointers);
-        let mut types = vec!["i1".to_string(), "i64".to_string()];
+        let mut types = vec![Type::I1, Type::I64];
         types.extend(w.part_types(dtype));
         let (zero, no) = (w.em.int(0), w.em.constant(Elem::I1, 0, 1));
         let mut before = vec![no, zero];
@@ -399,30 +400,30 @@ impl<'a> Single<'a> {
         let (loops, state) = w.carrying(scope, &extents, &types);
         let state = if extents.is_empty() { before.clone() } else { state };
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
-        let value = w.load(inner, operand, dtype, &address);
+        let value = w.load(inner, *operand, dtype, address);
         let keep = self.select.apply(w, inner, &[state[2..].to_vec(), value.clone()])?;
         let keep = keep.first().and_then(|k| k.first()).cloned();
         let keep = keep.ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
         let at = At { scope: inner, lanes: 1 };
         let yes = w.em.constant(Elem::I1, 1, 1);
-        let held = w.em.bin(at, "arith.andi", &state[0], &keep, Elem::I1);
-        let open = w.em.bin(at, "arith.xori", &held, &yes, Elem::I1);
-        let replace = w.em.bin(at, "arith.andi", &open, &inside, Elem::I1);
+        let held = w.em.bin(at, "arith.andi", state[0], keep, Elem::I1);
+        let open = w.em.bin(at, "arith.xori", held, yes, Elem::I1);
+        let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
         let mut next = vec![
-            w.em.bin(at, "arith.ori", &state[0], &inside, Elem::I1),
-            w.em.select(at, &replace, &address, &state[1], Elem::I64),
+            w.em.bin(at, "arith.ori", state[0], inside, Elem::I1),
+            w.em.select(at, replace, address, state[1], Elem::I64),
         ];
         for (value, old) in value.iter().zip(&state[2..]) {
-            next.push(w.em.select(at, &replace, value, old, Elem::of(dtype)));
+            next.push(w.em.select(at, replace, *value, *old, Elem::of(dtype)));
         }
         let chosen = w.close(loops, &before, &types, next);
         let body = w.em.open(scope, Vec::new(), None);
         let from = w.address(body, number, &strides(&self.out));
-        let addend = w.load(body, source, dtype, &from);
-        self.send(w, body, target, &chosen[1], addend)?;
-        w.em.close_if(body, &chosen[0]);
+        let addend = w.load(body, *source, dtype, from);
+        self.send(w, body, *target, chosen[1], addend)?;
+        w.em.close_if(body, chosen[0]);
         Ok(())
     }
 
@@ -431,9 +432,9 @@ impl<'a> Single<'a> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        target: &str,
-        address: &str,
-        addend: Vec<String>,
+        target: Value,
+        address: Value,
+        addend: Vec<Value>,
     ) -> Result<(), CodegenError> {
         let old = w.load(scope, target, self.dtype, address);
         let joined = self.scatter.apply(w, scope, &[old, addend])?;

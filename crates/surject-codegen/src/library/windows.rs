@@ -5,6 +5,7 @@
 //! an output are done in another way ([`Lines`]) where joining the initial values changes nothing, which is found out when
 //! it runs.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::Dag;
 use crate::library::folds::{flat, grouped, initial};
@@ -25,34 +26,34 @@ pub(super) fn position(
     scope: ScopeId,
     window: &Window,
     shape: &[i64],
-    number: &[String],
-    element: &[String],
-) -> (String, String) {
+    number: &[Value],
+    element: &[Value],
+) -> (Value, Value) {
     let Place { address, inside, .. } = place(w, scope, (window, shape, None), number, element);
-    (or_first(w, scope, &inside, &address), inside)
+    (or_first(w, scope, inside, address), inside)
 }
 
 /// An address, or that of the first element of all.
-fn or_first(w: &mut Writer<'_>, scope: ScopeId, inside: &str, address: &str) -> String {
+fn or_first(w: &mut Writer<'_>, scope: ScopeId, inside: Value, address: Value) -> Value {
     let zero = w.em.int(0);
-    w.em.select(At { scope, lanes: 1 }, inside, address, &zero, Elem::I64)
+    w.em.select(At { scope, lanes: 1 }, inside, address, zero, Elem::I64)
 }
 
 /// Where an element of a window lies.
 struct Place {
-    address: String,
+    address: Value,
     /// Is it in the operand, as far as the axes say that are looked at?
-    inside: String,
+    inside: Value,
     /// Its position along the axis that is not.
-    free: String,
+    free: Value,
 }
 
 fn place(
     w: &mut Writer<'_>,
     scope: ScopeId,
     (window, shape, free): (&Window, &[i64], Option<usize>),
-    number: &[String],
-    element: &[String],
+    number: &[Value],
+    element: &[Value],
 ) -> Place {
     let at = At { scope, lanes: 1 };
     let own = strides(shape);
@@ -61,22 +62,22 @@ fn place(
     for axis in 0..shape.len() {
         let base = window.base_dilations[axis] as i64;
         let start = w.em.int(-window.padding[axis].0);
-        let value = w.scaled(scope, &start, &number[axis], window.strides[axis] as i64);
-        let mut value = w.scaled(scope, &value, &element[axis], window.window_dilations[axis] as i64);
+        let value = w.scaled(scope, start, number[axis], window.strides[axis] as i64);
+        let mut value = w.scaled(scope, value, element[axis], window.window_dilations[axis] as i64);
         if base != 1 {
             // A negative position stays negative: the quotient of its bits as an unsigned number may not.
             let (divisor, zero) = (w.em.int(base), w.em.int(0));
-            let rest = w.arith(scope, "arith.remsi", &value, &divisor);
-            let whole = w.em.cmpi(at, "eq", &rest, &zero, Elem::I64);
-            place.inside = w.em.bin(at, "arith.andi", &place.inside, &whole, Elem::I1);
-            value = w.arith(scope, "arith.divsi", &value, &divisor);
+            let rest = w.arith(scope, "arith.remsi", value, divisor);
+            let whole = w.em.cmpi(at, "eq", rest, zero, Elem::I64);
+            place.inside = w.em.bin(at, "arith.andi", place.inside, whole, Elem::I1);
+            value = w.arith(scope, "arith.divsi", value, divisor);
         }
-        place.address = w.scaled(scope, &place.address, &value, own[axis]);
+        place.address = w.scaled(scope, place.address, value, own[axis]);
         if free == Some(axis) {
             place.free = value;
         } else {
-            let holds = w.below(scope, &value, shape[axis]);
-            place.inside = w.em.bin(at, "arith.andi", &place.inside, &holds, Elem::I1);
+            let holds = w.below(scope, value, shape[axis]);
+            place.inside = w.em.bin(at, "arith.andi", place.inside, holds, Elem::I1);
         }
     }
     place
@@ -114,23 +115,23 @@ impl Beside {
 fn stays(
     w: &mut Writer<'_>,
     join: &region::Inlined,
-    inits: &[Vec<String>],
+    inits: &[Vec<Value>],
     dtypes: &[DType],
-) -> Result<String, CodegenError> {
+) -> Result<Value, CodegenError> {
     let root = w.root();
     let at = At { scope: root, lanes: 1 };
-    let args: Vec<Vec<String>> = inits.iter().chain(inits).cloned().collect();
+    let args: Vec<Vec<Value>> = inits.iter().chain(inits).cloned().collect();
     let joined = join.apply_lanes(w, root, &args, 1)?;
     let mut all = w.em.constant(Elem::I1, 1, 1);
     for ((before, after), &dtype) in inits.iter().zip(&joined).zip(dtypes) {
         let elem = Elem::of(dtype);
         for (x, y) in before.iter().zip(after) {
             let bits = [x, y].map(|v| match elem.int() {
-                int if int != elem => w.em.cast(at, "arith.bitcast", v, elem, int),
+                int if int != elem => w.em.cast(at, "arith.bitcast", *v, elem, int),
                 _ => v.clone(),
             });
-            let same = w.em.cmpi(at, "eq", &bits[0], &bits[1], elem.int());
-            all = w.em.bin(at, "arith.andi", &all, &same, Elem::I1);
+            let same = w.em.cmpi(at, "eq", bits[0], bits[1], elem.int());
+            all = w.em.bin(at, "arith.andi", all, same, Elem::I1);
         }
     }
     Ok(all)
@@ -154,12 +155,12 @@ pub fn reduce_window(call: &Call<'_>, window: &Window) -> Result<Kernel, Codegen
     let whole = stays(&mut w, &join, &inits, &dtypes)?;
     let (yes, no) = (w.em.open(root, Vec::new(), None), w.em.open(root, Vec::new(), None));
     let truth = w.em.constant(Elem::I1, 1, 1);
-    let not = w.em.bin(At { scope: root, lanes: 1 }, "arith.xori", &whole, &truth, Elem::I1);
+    let not = w.em.bin(At { scope: root, lanes: 1 }, "arith.xori", whole, truth, Elem::I1);
     // Either way has as many tasks: the parts of the lines, or of the outputs.
     let tasks = lines.emit(&mut w, yes, (call, &join), (&inits, &dtypes))?;
     windows.emit(&mut w, no, &inits, Some(tasks))?;
-    w.em.close_if(yes, &whole);
-    w.em.close_if(no, &not);
+    w.em.close_if(yes, whole);
+    w.em.close_if(no, not);
     call.finish(w, tasks, format!("reduce_window {sizes:?} that grows, tasks {tasks}"))
 }
 
@@ -179,7 +180,7 @@ impl Windows<'_> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        inits: &[Vec<String>],
+        inits: &[Vec<Value>],
         tasks: Option<i64>,
     ) -> Result<i64, CodegenError> {
         let &Windows { call, window, dtypes, shape, out, .. } = self;
@@ -195,9 +196,9 @@ impl Windows<'_> {
         let at = At { scope: open.scope, lanes };
         let mut own = None;
         if let Some(Beside { axis, lanes, .. }) = beside {
-            (digits[axis], own) = w.block_of(&digits[axis], (out[axis], lanes), at);
+            (digits[axis], own) = w.block_of(digits[axis], (out[axis], lanes), at);
         }
-        let inits: Vec<Vec<String>> = match lanes {
+        let inits: Vec<Vec<Value>> = match lanes {
             1 => inits.to_vec(),
             _ => w.spread_all(inits, dtypes, at),
         };
@@ -205,13 +206,13 @@ impl Windows<'_> {
         let (loops, state) = w.carrying(open.scope, &extents, &types);
         let state = if extents.is_empty() { flat(&inits) } else { state };
         let inner = At { scope: loops.last().map_or(open.scope, |l| l.scope), lanes };
-        let element: Vec<String> = loops.iter().map(|l| l.iv.clone()).collect();
+        let element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
         let next = self.elements(w, inner, beside, (&digits, &element), &inits)?;
         let args = [grouped(&state, dtypes), next].concat();
         let results = flat(&self.join.apply_lanes(w, inner.scope, &args, lanes)?);
         let results = grouped(&w.close(loops, &flat(&inits), &types, results), dtypes);
         let to = w.address(open.scope, &digits, &strides(out));
-        w.store_results(call, at, (&to, 1, own.as_deref()), &results)?;
+        w.store_results(call, at, (to, 1, own), &results)?;
         w.close(vec![open], &[], &[], Vec::new());
         Ok(tasks)
     }
@@ -222,9 +223,9 @@ impl Windows<'_> {
         w: &mut Writer<'_>,
         at: At,
         beside: Option<Beside>,
-        (number, element): (&[String], &[String]),
-        inits: &[Vec<String>],
-    ) -> Result<Vec<Vec<String>>, CodegenError> {
+        (number, element): (&[Value], &[Value]),
+        inits: &[Vec<Value>],
+    ) -> Result<Vec<Vec<Value>>, CodegenError> {
         // An empty operand has no element that could be loaded and thrown away.
         if self.shape.contains(&0) {
             return Ok(inits.to_vec());
@@ -235,14 +236,14 @@ impl Windows<'_> {
         // Where no window reaches beyond, all lanes are inside with the first one.
         let inside = w.em.spread(&Val { ssa: place.inside.clone(), lanes: 1 }, Elem::I1, at);
         let (address, inside, mask) = match free {
-            None => (or_first(w, at.scope, &place.inside, &place.address), inside, None),
+            None => (or_first(w, at.scope, place.inside, place.address), inside, None),
             Some(Beside { axis, .. }) => {
                 let first = w.em.spread(&Val { ssa: place.free, lanes: 1 }, Elem::I64, at);
                 let steps = w.em.steps(Elem::I64, self.window.strides[axis] as i64, at.lanes);
-                let own = w.em.bin(at, "arith.addi", &first, &steps, Elem::I64);
+                let own = w.em.bin(at, "arith.addi", first, steps, Elem::I64);
                 let bound = w.em.integer(at, Elem::I64, self.shape[axis]);
-                let holds = w.em.cmpi(at, "ult", &own, &bound, Elem::I64);
-                let inside = w.em.bin(at, "arith.andi", &inside, &holds, Elem::I1);
+                let holds = w.em.cmpi(at, "ult", own, bound, Elem::I64);
+                let inside = w.em.bin(at, "arith.andi", inside, holds, Elem::I1);
                 (place.address, inside.clone(), Some(inside))
             }
         };
@@ -250,13 +251,13 @@ impl Windows<'_> {
         for ((i, &dtype), init) in self.dtypes.iter().enumerate().zip(inits) {
             let pointer = w.pointer(self.call.arg(i)?)?;
             let values = match beside {
-                None => w.load(at.scope, &pointer, dtype, &address),
+                None => w.load(at.scope, pointer, dtype, address),
                 Some(b) => {
-                    vec![w.lanes_where(at, (&pointer, &address), dtype, (b.apart, mask.as_deref()))]
+                    vec![w.lanes_where(at, (pointer, address), dtype, (b.apart, mask))]
                 }
             };
             let pick =
-                |(value, init): (&String, &String)| w.em.select(at, &inside, value, init, Elem::of(dtype));
+                |(value, init): (&Value, &Value)| w.em.select(at, inside, *value, *init, Elem::of(dtype));
             elements.push(values.iter().zip(init).map(pick).collect());
         }
         Ok(elements)

@@ -1,8 +1,9 @@
 //! Text of loads and stores: addresses, guards, lanes, and the types of memory.
 
+use crate::code::Value;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
-use crate::lower::emit::{At, Emitter, ScopeId, Val};
+use crate::lower::emit::{At, Emitter, ScopeId, Val, listed};
 use crate::machine::elem::Elem;
 use crate::schedule::NEAR;
 use surject_ir::DType;
@@ -31,7 +32,7 @@ impl Emitter<'_> {
                 }
             });
         }
-        let value = all.unwrap_or_else(|| Val { ssa: String::new(), lanes: 0 });
+        let value = all.unwrap_or_else(|| Val { ssa: Value::NONE, lanes: 0 });
         let value =
             if value.lanes == 0 { Val { ssa: self.constant(Elem::I1, 1, lanes), lanes } } else { value };
         let ssa = self.spread(&value, Elem::I1, At { scope: home, lanes });
@@ -54,7 +55,7 @@ impl Emitter<'_> {
     }
 
     /// The address of an element.
-    pub(crate) fn element(&mut self, pointer: &str, address: &str, elem: Elem, scope: ScopeId) -> String {
+    pub(crate) fn element(&mut self, pointer: Value, address: Value, elem: Elem, scope: ScopeId) -> Value {
         let operation = format!(
             "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
             elem.name()
@@ -65,52 +66,52 @@ impl Emitter<'_> {
     /// The address of the element that a tensor has at positions of loops that do not run in this scope.
     pub(crate) fn corner(
         &mut self,
-        pointer: &str,
+        pointer: Value,
         (address, elem): (&Lin, Elem),
-        at: Vec<(LoopId, String)>,
+        at: Vec<(LoopId, Value)>,
         scope: ScopeId,
-    ) -> String {
+    ) -> Value {
         let corner = self.open(scope, at, None);
         let place = self.lin(address, corner);
-        let element = self.element(pointer, &place, elem, corner);
+        let element = self.element(pointer, place, elem, corner);
         self.close_plain(corner);
         element
     }
 
     /// Loads a vector of `bf16` as words that hold two each: those in the upper halves are floats but for the lower
     /// halves, the others are shifted to there.
-    fn load_pairs(&mut self, pointer: &str, base: &str, At { scope, lanes }: At) -> String {
+    fn load_pairs(&mut self, pointer: Value, base: Value, At { scope, lanes }: At) -> Value {
         let from = self.element(pointer, base, Elem::I16, scope);
         let at = At { scope, lanes: lanes / 2 };
         let (i, words) = (Elem::I32, Elem::I32.ty(lanes / 2));
         let pairs =
             self.op(scope, &format!("llvm.load {from} {{alignment = 2 : i64}} : !llvm.ptr -> {words}"));
         let (sixteen, upper) = (self.integer(at, i, 16), self.integer(at, i, -0x10000));
-        let even = self.bin(at, "arith.shli", &pairs, &sixteen, i);
-        let odd = self.bin(at, "arith.andi", &pairs, &upper, i);
+        let even = self.bin(at, "arith.shli", pairs, sixteen, i);
+        let odd = self.bin(at, "arith.andi", pairs, upper, i);
         let order: Vec<String> = (0..lanes).map(|i| i.to_string()).collect();
         let both = self
             .op(scope, &format!("vector.shuffle {even}, {odd} [{}] : {words}, {words}", order.join(", ")));
-        self.cast(At { scope, lanes }, "arith.bitcast", &both, i, Elem::F32)
+        self.cast(At { scope, lanes }, "arith.bitcast", both, i, Elem::F32)
     }
 
     /// Stores a vector of `bf16` that [`Emitter::load_pairs`] has loaded, or what was computed of such.
-    fn store_as_pairs(&mut self, to: &str, value: &str, At { scope, lanes }: At) {
+    fn store_as_pairs(&mut self, to: Value, value: Value, At { scope, lanes }: At) {
         let (i, half) = (Elem::I32, lanes / 2);
         let bits = self.cast(At { scope, lanes }, "arith.bitcast", value, Elem::F32, i);
-        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, &bits, (i, lanes), (first, half)));
+        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, bits, (i, lanes), (first, half)));
         let at = At { scope, lanes: half };
         let sixteen = self.integer(at, i, 16);
-        let low = self.bin(at, "arith.shrui", &even, &sixteen, i);
-        let words = self.bin(at, "arith.ori", &low, &odd, i);
+        let low = self.bin(at, "arith.shrui", even, sixteen, i);
+        let words = self.bin(at, "arith.ori", low, odd, i);
         // The words lie as their halves do.
         let (bytes, halves) = (i.ty(half), Elem::I16.ty(lanes));
         let halves = self.op(scope, &format!("vector.bitcast {words} : {bytes} to {halves}"));
-        self.put(&halves, to, (Elem::I16, lanes), scope);
+        self.put(halves, to, (Elem::I16, lanes), scope);
     }
 
     /// Loads an element, or a vector of them, in its register type.
-    pub fn load(&mut self, pointer: &str, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> String {
+    pub fn load(&mut self, pointer: Value, dtype: DType, address: &Lin, guards: &[Guard], at: At) -> Value {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
         let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, scope)).collect();
         if facts.contains(&GuardFact::Never) {
@@ -129,25 +130,25 @@ impl Emitter<'_> {
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         let base = self.held_inside(base, stride, guards, at);
         if lanes == 1 {
-            let from = self.element(pointer, &base, memory, scope);
+            let from = self.element(pointer, base, memory, scope);
             let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
             return self.widen(dtype, raw, at);
         }
         let mask = self.guarded_lanes(address, guards, at);
         if mask.is_none() && stride == 1 && dtype == DType::BF16 && self.in_pairs(scope) {
-            return self.load_pairs(pointer, &base, at);
+            return self.load_pairs(pointer, base, at);
         }
         if mask.is_none()
             && let Some(column) = self.column(pointer, (address, all), memory, at)
         {
             return self.widen(dtype, column, at);
         }
-        let raw = self.lanes_apart(pointer, (address, &base), (stride, mask), memory, at);
+        let raw = self.lanes_apart(pointer, (address, base), (stride, mask), memory, at);
         self.widen(dtype, raw, at)
     }
 
     /// The lanes of a load that exist and whose guards hold; `None`: all do.
-    fn guarded_lanes(&mut self, address: &Lin, guards: &[Guard], at: At) -> Option<String> {
+    fn guarded_lanes(&mut self, address: &Lin, guards: &[Guard], at: At) -> Option<Value> {
         let active = self.mask(at.scope, address.loops());
         if guards.is_empty() {
             return active;
@@ -162,34 +163,34 @@ impl Emitter<'_> {
     /// fits how they lie: as neighbours, from vectors that hold all that is between, or one by one.
     fn lanes_apart(
         &mut self,
-        pointer: &str,
-        (address, base): (&Lin, &str),
-        (stride, mask): (i64, Option<String>),
+        pointer: Value,
+        (address, base): (&Lin, Value),
+        (stride, mask): (i64, Option<Value>),
         memory: Elem,
         at: At,
-    ) -> String {
+    ) -> Value {
         let At { scope, lanes } = at;
         match (stride, mask) {
             (1, mask) => {
                 let from = self.element(pointer, base, memory, scope);
-                self.neighbours(&from, mask.as_deref(), (memory, lanes), scope)
+                self.neighbours(from, mask, (memory, lanes), scope)
             }
             (-1, mask) => {
                 let back = self.int(1 - lanes as i64);
                 let first = self.op(scope, &format!("arith.addi {base}, {back} : i64"));
-                let from = self.element(pointer, &first, memory, scope);
+                let from = self.element(pointer, first, memory, scope);
                 let order: Vec<i64> = (0..lanes as i64).rev().collect();
-                let mask = mask.map(|mask| self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope));
-                let loaded = self.neighbours(&from, mask.as_deref(), (memory, lanes), scope);
-                self.shuffled((&loaded, &loaded), &order, (memory, lanes), scope)
+                let mask = mask.map(|mask| self.shuffled((mask, mask), &order, (Elem::I1, lanes), scope));
+                let loaded = self.neighbours(from, mask, (memory, lanes), scope);
+                self.shuffled((loaded, loaded), &order, (memory, lanes), scope)
             }
             (stride, mask) if (2..=NEAR).contains(&stride.abs()) && lanes % 2 == 0 => {
-                self.near(pointer, base, memory, (stride, mask.as_deref()), at)
+                self.near(pointer, base, memory, (stride, mask), at)
             }
             (stride, None) if stride != 0 => {
                 let start = self.element(pointer, base, memory, scope);
                 let places = (0..lanes as i64).map(|i| self.int(i * stride)).collect();
-                self.one_by_one(&start, places, memory, at)
+                self.one_by_one(start, places, memory, at)
             }
             (_, mask) => {
                 let mask = mask.unwrap_or_else(|| self.constant(Elem::I1, 1, lanes));
@@ -210,7 +211,7 @@ impl Emitter<'_> {
 
     /// Where an element is or a vector begins, and where none of its lanes exists, the beginning of the tensor: a masked load
     /// from memory that is not there takes 1000 cycles, though it loads nothing (Zen 4).
-    fn held_inside(&mut self, base: String, stride: i64, guards: &[Guard], at: At) -> String {
+    fn held_inside(&mut self, base: Value, stride: i64, guards: &[Guard], at: At) -> Value {
         let alike = |g: &&Guard| self.lanes(at.scope, g.expr.loops()) == 1;
         let all: Vec<Guard> = guards.iter().filter(alike).cloned().collect();
         if all.is_empty() {
@@ -225,27 +226,27 @@ impl Emitter<'_> {
     /// tensor.
     pub(crate) fn gather(
         &mut self,
-        pointer: &str,
+        pointer: Value,
         node: NodeId,
         (address, guards): (&Lin, &[Guard]),
         (offset, elem): (Val, Elem),
         at: At,
-    ) -> String {
+    ) -> Value {
         let (dtype, At { scope, lanes }) = (self.dag[node].dtype, at);
         let memory = Elem::in_memory(dtype);
         if offset.lanes == 1 {
             let far = self.as_place(offset.ssa, elem, scope);
-            let start = self.element(pointer, &far, memory, scope);
-            return self.load(&start, dtype, address, guards, at);
+            let start = self.element(pointer, far, memory, scope);
+            return self.load(start, dtype, address, guards, at);
         }
         let base = self.lin(address, scope);
-        let start = self.element(pointer, &base, memory, scope);
+        let start = self.element(pointer, base, memory, scope);
         let deps = self.dag[node].deps;
         let mut places = self.chosen_places(offset.ssa, (address, elem), at);
         if let Some(mask) = self.mask(scope, deps) {
             // Where there is no lane, the element of the first one.
             let none = self.constant(elem, 0, lanes);
-            places = self.select(at, &mask, &places, &none, elem);
+            places = self.select(at, mask, places, none, elem);
         }
         if !guards.is_empty() {
             // Outside, the first element of the tensor.
@@ -258,14 +259,14 @@ impl Emitter<'_> {
                 _ => self.op(scope, &format!("arith.trunci {back} : i64 to {}", elem.name())),
             };
             let back = self.spread(&Val { ssa, lanes: 1 }, elem, at);
-            places = self.select(at, &holds, &places, &back, elem);
+            places = self.select(at, holds, places, back, elem);
         }
-        let raw = self.elements(&start, &places, elem, memory, at);
+        let raw = self.elements(start, places, elem, memory, at);
         self.widen(dtype, raw, at)
     }
 
     /// A place that indices say, as `i64`.
-    pub(crate) fn as_place(&mut self, place: String, elem: Elem, scope: ScopeId) -> String {
+    pub(crate) fn as_place(&mut self, place: Value, elem: Elem, scope: ScopeId) -> Value {
         match elem {
             Elem::I64 => place,
             _ => self.op(scope, &format!("arith.extsi {place} : {} to i64", elem.name())),
@@ -273,7 +274,7 @@ impl Emitter<'_> {
     }
 
     /// Where chosen elements are from the address of the first lane on.
-    pub(crate) fn chosen_places(&mut self, offset: String, (address, elem): (&Lin, Elem), at: At) -> String {
+    pub(crate) fn chosen_places(&mut self, offset: Value, (address, elem): (&Lin, Elem), at: At) -> Value {
         let apart = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         if apart == 0 {
             return offset;
@@ -283,13 +284,13 @@ impl Emitter<'_> {
     }
 
     /// Loads the elements at some places one by one.
-    fn elements(&mut self, start: &str, places: &str, elem: Elem, memory: Elem, at: At) -> String {
+    fn elements(&mut self, start: Value, places: Value, elem: Elem, memory: Elem, at: At) -> Value {
         let all = self.each_lane(places, elem, at);
         self.one_by_one(start, all, memory, at)
     }
 
     /// The lanes of a vector of integers, as `i64`.
-    pub(crate) fn each_lane(&mut self, places: &str, elem: Elem, at: At) -> Vec<String> {
+    pub(crate) fn each_lane(&mut self, places: Value, elem: Elem, at: At) -> Vec<Value> {
         let At { scope, lanes } = at;
         let mut all = Vec::with_capacity(lanes);
         if elem == Elem::I32 && lanes >= 4 {
@@ -315,25 +316,25 @@ impl Emitter<'_> {
 
     /// Loads an element for each lane by itself: on the machines at hand that is faster than their instruction for it
     /// (a Zen 4 takes 0.45 of the time).
-    fn one_by_one(&mut self, start: &str, places: Vec<String>, memory: Elem, at: At) -> String {
+    fn one_by_one(&mut self, start: Value, places: Vec<Value>, memory: Elem, at: At) -> Value {
         let mut loaded = Vec::with_capacity(at.lanes);
         for place in places {
-            let from = self.element(start, &place, memory, at.scope);
+            let from = self.element(start, place, memory, at.scope);
             loaded.push(self.op(at.scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name())));
         }
-        self.op(at.scope, &format!("vector.from_elements {} : {}", loaded.join(", "), memory.ty(at.lanes)))
+        self.op(at.scope, &format!("vector.from_elements {} : {}", listed(&loaded), memory.ty(at.lanes)))
     }
 
     /// Loads elements that lie a few elements apart: what they lie in as two vectors, of which they are chosen. The
     /// vectors begin and end with elements that are asked for, so nothing outside the tensor is touched.
     fn near(
         &mut self,
-        pointer: &str,
-        base: &str,
+        pointer: Value,
+        base: Value,
         memory: Elem,
-        (stride, mask): (i64, Option<&str>),
+        (stride, mask): (i64, Option<Value>),
         at: At,
-    ) -> String {
+    ) -> Value {
         let At { scope, lanes } = at;
         let (count, apart) = (lanes as i64, stride.abs());
         let (span, half) = (apart * (count - 1) + 1, apart * count / 2);
@@ -342,9 +343,9 @@ impl Emitter<'_> {
         let parts = [0, span - half].map(|start| {
             let ahead = self.int(first + start);
             let position = self.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
-            let from = self.element(pointer, &position, memory, scope);
+            let from = self.element(pointer, position, memory, scope);
             // What lies between the elements is not asked for.
-            let mask = mask.zip(none.as_deref()).map(|(mask, none)| {
+            let mask = mask.zip(none).map(|(mask, none)| {
                 let lane = |e: i64| match e % apart {
                     0 if stride > 0 => e / apart,
                     0 => count - 1 - e / apart,
@@ -353,7 +354,7 @@ impl Emitter<'_> {
                 let order: Vec<i64> = (start..start + half).map(lane).collect();
                 self.shuffled((mask, none), &order, (Elem::I1, lanes), scope)
             });
-            self.neighbours(&from, mask.as_deref(), (memory, half as usize), scope)
+            self.neighbours(from, mask, (memory, half as usize), scope)
         });
         let mut order: Vec<i64> = (0..count)
             .map(|i| apart * i)
@@ -362,17 +363,17 @@ impl Emitter<'_> {
         if stride < 0 {
             order.reverse();
         }
-        self.shuffled((&parts[0], &parts[1]), &order, (memory, half as usize), scope)
+        self.shuffled((parts[0], parts[1]), &order, (memory, half as usize), scope)
     }
 
     /// Loads neighbours, those that a mask has.
     pub(crate) fn neighbours(
         &mut self,
-        from: &str,
-        mask: Option<&str>,
+        from: Value,
+        mask: Option<Value>,
         (elem, lanes): (Elem, usize),
         scope: ScopeId,
-    ) -> String {
+    ) -> Value {
         let (ty, size) = (elem.ty(lanes), elem.size());
         let Some(mask) = mask else {
             return self
@@ -392,21 +393,21 @@ impl Emitter<'_> {
     /// Lanes of two vectors, which are numbered one after the other.
     pub(crate) fn shuffled(
         &mut self,
-        (a, b): (&str, &str),
+        (a, b): (Value, Value),
         order: &[i64],
         (elem, lanes): (Elem, usize),
         scope: ScopeId,
-    ) -> String {
+    ) -> Value {
         let (list, ty) = (order.iter().map(i64::to_string).collect::<Vec<_>>().join(", "), elem.ty(lanes));
         self.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
     }
 
     /// Numbers of 32 bits that are not negative, in 64. It is a shuffle: LLVM would move a conversion of what was chosen into
     /// all that was chosen from, of which a vector then holds half as many.
-    pub(crate) fn doubled(&mut self, value: &str, At { scope, lanes }: At) -> String {
+    pub(crate) fn doubled(&mut self, value: Value, At { scope, lanes }: At) -> Value {
         let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
         let zero = self.constant(Elem::I32, 0, lanes);
-        let pairs = self.shuffled((value, &zero), &order, (Elem::I32, lanes), scope);
+        let pairs = self.shuffled((value, zero), &order, (Elem::I32, lanes), scope);
         self.op(
             scope,
             &format!("vector.bitcast {pairs} : {} to {}", Elem::I32.ty(2 * lanes), Elem::I64.ty(lanes)),
@@ -416,7 +417,7 @@ impl Emitter<'_> {
     /// Stores the values of two neighbours in every lane, whose places follow each other.
     pub(crate) fn store_pairs(
         &mut self,
-        pointer: &str,
+        pointer: Value,
         dtype: DType,
         address: &Lin,
         values: [&Val; 2],
@@ -428,14 +429,14 @@ impl Emitter<'_> {
             self.narrow(dtype, value, at)
         });
         let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
-        let both = self.shuffled((&a, &b), &order, (memory, lanes), scope);
+        let both = self.shuffled((a, b), &order, (memory, lanes), scope);
         let base = self.lin(address, scope);
-        let to = self.element(pointer, &base, memory, scope);
+        let to = self.element(pointer, base, memory, scope);
         let (size, wide) = (memory.size(), memory.ty(2 * lanes));
         let Some(mask) = self.mask(scope, address.loops()) else {
-            return self.put(&both, &to, (memory, 2 * lanes), scope);
+            return self.put(both, to, (memory, 2 * lanes), scope);
         };
-        let mask = self.shuffled((&mask, &mask), &order, (Elem::I1, lanes), scope);
+        let mask = self.shuffled((mask, mask), &order, (Elem::I1, lanes), scope);
         self.line(
             scope,
             &format!(
@@ -446,7 +447,7 @@ impl Emitter<'_> {
     }
 
     /// A pointer per lane. Lanes outside the guards may point anywhere.
-    fn lane_pointers(&mut self, pointer: &str, address: &Lin, memory: Elem, at: At) -> String {
+    fn lane_pointers(&mut self, pointer: Value, address: &Lin, memory: Elem, at: At) -> Value {
         let indices = self.lin_vector(address, Elem::I64, at);
         let lanes = at.lanes;
         self.op(
@@ -460,24 +461,24 @@ impl Emitter<'_> {
     }
 
     /// Stores a value of register type.
-    pub fn store(&mut self, pointer: &str, dtype: DType, address: &Lin, value: &Val, at: At) {
+    pub fn store(&mut self, pointer: Value, dtype: DType, address: &Lin, value: &Val, at: At) {
         let (memory, At { scope, lanes }) = (Elem::in_memory(dtype), at);
         let (ty, size) = (memory.ty(lanes), memory.size());
         let value = self.spread(value, Elem::of(dtype), at);
         let base = self.lin(address, scope);
         if dtype == DType::BF16 && lanes > 1 && self.in_pairs(scope) {
-            let to = self.element(pointer, &base, memory, scope);
-            return self.store_as_pairs(&to, &value, at);
+            let to = self.element(pointer, base, memory, scope);
+            return self.store_as_pairs(to, value, at);
         }
         let raw = self.narrow(dtype, value, at);
         if lanes == 1 {
-            let to = self.element(pointer, &base, memory, scope);
+            let to = self.element(pointer, base, memory, scope);
             return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));
         }
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         let active = self.mask(scope, address.loops());
         if stride == 1 {
-            let to = self.element(pointer, &base, memory, scope);
+            let to = self.element(pointer, base, memory, scope);
             if let Some(mask) = active {
                 let line = format!(
                     "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
@@ -486,14 +487,14 @@ impl Emitter<'_> {
                 );
                 return self.line(scope, &line);
             }
-            return self.put(&raw, &to, (memory, lanes), scope);
+            return self.put(raw, to, (memory, lanes), scope);
         }
         let Some(mask) = active else {
             // As what is loaded, one by one.
-            let start = self.element(pointer, &base, memory, scope);
+            let start = self.element(pointer, base, memory, scope);
             for i in 0..lanes {
                 let place = self.int(i as i64 * stride);
-                let to = self.element(&start, &place, memory, scope);
+                let to = self.element(start, place, memory, scope);
                 let one = self.op(scope, &format!("vector.extract {raw}[{i}] : {} from {ty}", memory.name()));
                 self.line(scope, &format!("llvm.store {one}, {to} : {}, !llvm.ptr", memory.name()));
             }
@@ -508,7 +509,7 @@ impl Emitter<'_> {
     }
 
     /// A value of memory type in its register type.
-    pub fn widen(&mut self, dtype: DType, raw: String, at: At) -> String {
+    pub fn widen(&mut self, dtype: DType, raw: Value, at: At) -> Value {
         let At { scope, lanes } = at;
         match dtype {
             DType::I1 => {
@@ -531,7 +532,7 @@ impl Emitter<'_> {
     }
 
     /// A value of register type in its memory type. A half is exactly representable already.
-    pub fn narrow(&mut self, dtype: DType, value: String, at: At) -> String {
+    pub fn narrow(&mut self, dtype: DType, value: Value, at: At) -> Value {
         let At { scope, lanes } = at;
         match dtype {
             DType::I1 => {

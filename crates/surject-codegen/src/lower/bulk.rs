@@ -1,5 +1,6 @@
 //! Emits long runs of one byte, or of the elements of a tensor, as `memset` and `memcpy` ([`crate::schedule::bulk`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{GuardFact, Lin, LoopId};
 use crate::expression::dag::{Buf, Node, NodeId};
@@ -8,13 +9,14 @@ use crate::lower::row::Row;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
 use crate::schedule::non_temporal::size;
+use std::fmt::Display;
 use surject_ir::{AccOp, BinaryOp, Scalar};
 
 /// Bytes that are moved by one call: of more the library thinks that they are better stored past the caches.
 pub(crate) const CHUNK: i64 = 1 << 16;
 
 /// The call that moves bytes.
-pub(crate) fn copied(to: &str, from: &str, bytes: &str) -> String {
+pub(crate) fn copied(to: impl Display, from: impl Display, bytes: impl Display) -> String {
     format!(
         "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, !llvm.ptr, i64) -> ()"
     )
@@ -29,33 +31,33 @@ pub(crate) enum Run {
 }
 
 /// A value where conditions are decided.
-enum Value {
+enum Known {
     Const(Scalar),
     Load(Buf, Lin),
 }
 
 /// The value at a scope, if it is a constant or an element of a tensor as it is. A few nodes are looked at.
-fn value(em: &Emitter<'_>, n: NodeId, scope: ScopeId, left: &mut usize) -> Option<Value> {
+fn value(em: &Emitter<'_>, n: NodeId, scope: ScopeId, left: &mut usize) -> Option<Known> {
     *left = left.checked_sub(1)?;
     let facts = || em.dag[n].node.guards().iter().map(|g| em.fact(g, scope));
     let mut value = |n: NodeId| value(em, n, scope, left);
     match &em.dag[n].node {
-        Node::Const(constant) => Some(Value::Const(*constant)),
-        Node::Guarded { fill, .. } if facts().any(|f| f == GuardFact::Never) => Some(Value::Const(*fill)),
+        Node::Const(constant) => Some(Known::Const(*constant)),
+        Node::Guarded { fill, .. } if facts().any(|f| f == GuardFact::Never) => Some(Known::Const(*fill)),
         node if facts().any(|f| f != GuardFact::Always) || matches!(node, Node::Gather { .. }) => None,
         Node::Guarded { inner, .. } => value(*inner),
-        Node::Load { buf, address, .. } => Some(Value::Load(*buf, address.clone())),
+        Node::Load { buf, address, .. } => Some(Known::Load(*buf, address.clone())),
         // Pieces that are put side by side are added up, each with the neutral element where the others are.
         Node::Binary(BinaryOp::Add, x, y) => {
             let neutral = AccOp::Add.exact_neutral(em.dag[n].dtype);
             match (value(*x)?, value(*y)?) {
-                (Value::Const(c), other) | (other, Value::Const(c)) if c == neutral => Some(other),
+                (Known::Const(c), other) | (other, Known::Const(c)) if c == neutral => Some(other),
                 _ => None,
             }
         }
         Node::Select(condition, x, y) => match value(*condition)? {
-            Value::Const(c) => value(if c.is_true() { *x } else { *y }),
-            Value::Load(..) => None,
+            Known::Const(c) => value(if c.is_true() { *x } else { *y }),
+            Known::Load(..) => None,
         },
         _ => None,
     }
@@ -79,16 +81,16 @@ impl Row<'_> {
         if em.term_cache.is_some() || !long(filled) && !long(moved) {
             return None;
         }
-        let part = em.open(scope, vec![(l, String::new())], None);
+        let part = em.open(scope, vec![(l, Value::NONE)], None);
         em.limit(part, l, start, end);
         match value(em, output.root, part, &mut MOST.clone())? {
-            Value::Const(constant) => {
+            Known::Const(constant) => {
                 let size = usize::try_from(size(em.dag, output)).ok()?;
                 let all = constant.bits().to_le_bytes();
                 let alike = all.get(..size)?.iter().all(|&byte| byte == all[0]);
                 (long(filled) && alike).then_some(Run::Byte(all[0]))
             }
-            Value::Load(buf, address) => {
+            Known::Load(buf, address) => {
                 (long(moved) && buf != Buf::OWN && address.coeff(l) == 1).then_some(Run::Of(buf, address))
             }
         }
@@ -108,9 +110,9 @@ impl Row<'_> {
         let elem = Elem::in_memory(em.dag[output.root].dtype);
         let place = |em: &mut Emitter<'_>, (buf, address): (Buf, &Lin), scope: ScopeId| {
             let (pointer, place) = (em.pointer(buf)?, em.lin(address, scope));
-            Ok::<_, CodegenError>(em.element(&pointer, &place, elem, scope))
+            Ok::<_, CodegenError>(em.element(pointer, place, elem, scope))
         };
-        let bytes = |em: &mut Emitter<'_>, count: &str, scope: ScopeId| {
+        let bytes = |em: &mut Emitter<'_>, count: Value, scope: ScopeId| {
             let size = em.int(elem.size() as i64);
             em.op(scope, &format!("arith.muli {count}, {size} : i64"))
         };
@@ -121,7 +123,7 @@ impl Row<'_> {
                 let zero = em.int(0);
                 let count = em.op(first, &format!("arith.subi {}, {} : i64", bounds.high, bounds.low));
                 let count = em.op(first, &format!("arith.maxsi {count}, {zero} : i64"));
-                let bytes = bytes(em, &count, first);
+                let bytes = bytes(em, count, first);
                 let byte = em.constant(Elem::I8, u64::from(*byte), 1);
                 let fill = format!(
                     "\"llvm.intr.memset\"({to}, {byte}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, i8, i64) -> ()"
@@ -137,9 +139,9 @@ impl Row<'_> {
                 let from = place(em, (*buf, address), chunk)?;
                 let left = em.op(chunk, &format!("arith.subi {}, {iv} : i64", bounds.high));
                 let count = em.op(chunk, &format!("arith.minsi {left}, {step} : i64"));
-                let bytes = bytes(em, &count, chunk);
-                em.line(chunk, &copied(&to, &from, &bytes));
-                em.close_loop(chunk, &iv, &Bounds { step, ..bounds }, &[]);
+                let bytes = bytes(em, count, chunk);
+                em.line(chunk, &copied(to, from, bytes));
+                em.close_loop(chunk, iv, &Bounds { step, ..bounds }, &[]);
             }
         }
         Ok(())

@@ -1,52 +1,39 @@
 //! Constants, values that are repeated over lanes, and affine expressions.
 
+use crate::code::{Elements, Literal, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::lower::emit::{At, Bounds, Emitter, Scope, ScopeId, Val};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use surject_ir::{DType, Scalar};
 
 impl<'a> Emitter<'a> {
     /// An `i1` for each lane: does it count among the first?
-    pub fn first_lanes(&mut self, count: usize, lanes: usize) -> String {
-        let list: Vec<&str> = (0..lanes).map(|i| if i < count { "true" } else { "false" }).collect();
-        self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes))
+    pub fn first_lanes(&mut self, count: usize, lanes: usize) -> Value {
+        let lanes: Vec<u64> = (0..lanes).map(|i| u64::from(i < count)).collect();
+        self.literal(Elem::I1, Elements::Each(lanes))
     }
 
     /// A constant, splat over the lanes. `bits` are those of the register type.
-    pub fn constant(&mut self, elem: Elem, bits: u64, lanes: usize) -> String {
-        let value = match elem {
-            Elem::I1 => (bits != 0).to_string(),
-            Elem::I8 => (bits as i8).to_string(),
-            Elem::I16 => (bits as i16).to_string(),
-            Elem::I32 => (bits as i32).to_string(),
-            Elem::I64 => (bits as i64).to_string(),
-            Elem::F16 => format!("0x{:04X}", bits as u16),
-            Elem::F32 => format!("0x{:08X}", bits as u32),
-            Elem::F64 => format!("0x{bits:016X}"),
-        };
-        let value = if lanes > 1 { format!("dense<{value}>") } else { value };
-        self.literal(&value, &elem.ty(lanes))
+    pub fn constant(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value {
+        self.literal(elem, Elements::Splat(bits, lanes))
     }
 
     /// Is a value a constant?
-    pub fn is_constant(&self, value: &str) -> bool {
-        let known = |value: &str| self.scopes[0].constants.values().any(|name| name == value);
-        let spread = |scope: &Scope| scope.broadcasts.iter().any(|(from, to)| to == value && known(&from.0));
+    pub fn is_constant(&self, value: Value) -> bool {
+        let known = |value: Value| self.scopes[0].constants.values().any(|name| *name == value);
+        let spread = |scope: &Scope| scope.broadcasts.iter().any(|(from, to)| *to == value && known(from.0));
         known(value) || self.scopes.iter().any(spread)
     }
 
-    /// A constant from its text.
-    pub fn literal(&mut self, value: &str, ty: &str) -> String {
-        let operation = match value {
-            "true" | "false" => format!("arith.constant {value}"),
-            _ => format!("arith.constant {value} : {ty}"),
-        };
-        if let Some(name) = self.scopes[0].constants.get(&operation) {
-            return name.clone();
+    /// A constant with these elements, which are bits of the register type.
+    pub(crate) fn literal(&mut self, elem: Elem, elements: Elements) -> Value {
+        let literal = Literal::new(elem, elements);
+        if let Some(&known) = self.scopes[0].constants.get(&literal) {
+            return known;
         }
-        let name = self.op(ScopeId(0), &operation);
-        self.scopes[0].constants.insert(operation, name.clone());
-        name
+        let value = self.op(ScopeId(0), &format!("arith.constant {literal}"));
+        self.scopes[0].constants.insert(literal, value);
+        value
     }
 
     /// The bounds of a loop from one number to another.
@@ -55,12 +42,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// An `i64` constant.
-    pub fn int(&mut self, value: i64) -> String {
+    pub fn int(&mut self, value: i64) -> Value {
         self.constant(Elem::I64, value as u64, 1)
     }
 
     /// A scalar as a constant in its register type.
-    pub fn scalar(&mut self, value: Scalar, lanes: usize) -> String {
+    pub fn scalar(&mut self, value: Scalar, lanes: usize) -> Value {
         let elem = Elem::of(value.dtype());
         let bits = match value.dtype() {
             DType::F16 | DType::BF16 => (value.as_f64() as f32).to_bits() as u64,
@@ -70,25 +57,18 @@ impl<'a> Emitter<'a> {
     }
 
     /// `0, c, 2c, …` over the lanes.
-    pub fn steps(&mut self, elem: Elem, c: i64, lanes: usize) -> String {
+    pub fn steps(&mut self, elem: Elem, c: i64, lanes: usize) -> Value {
         let steps: Vec<i64> = (0..lanes as i64).map(|i| c.wrapping_mul(i)).collect();
         self.numbers(elem, &steps)
     }
 
     /// An integer for each lane; narrow ones wrap.
-    pub fn numbers(&mut self, elem: Elem, numbers: &[i64]) -> String {
-        let wrap = |number: i64| match elem {
-            Elem::I8 => i64::from(number as i8),
-            Elem::I16 => i64::from(number as i16),
-            Elem::I32 => i64::from(number as i32),
-            _ => number,
-        };
-        let list: Vec<String> = numbers.iter().map(|&n| wrap(n).to_string()).collect();
-        self.literal(&format!("dense<[{}]>", list.join(", ")), &elem.ty(numbers.len()))
+    pub fn numbers(&mut self, elem: Elem, numbers: &[i64]) -> Value {
+        self.literal(elem, Elements::Each(numbers.iter().map(|&n| n as u64).collect()))
     }
 
     /// A value with these lanes: itself, or a scalar repeated.
-    pub fn spread(&mut self, value: &Val, elem: Elem, at: At) -> String {
+    pub fn spread(&mut self, value: &Val, elem: Elem, at: At) -> Value {
         if value.lanes == at.lanes {
             return value.ssa.clone();
         }
@@ -110,7 +90,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// An affine expression as an `i64`; that of lane 0 where a loop is a vector.
-    pub fn lin(&mut self, lin: &Lin, scope: ScopeId) -> String {
+    pub fn lin(&mut self, lin: &Lin, scope: ScopeId) -> Value {
         if lin.terms.is_empty() {
             return self.int(lin.offset);
         }
@@ -118,7 +98,7 @@ impl<'a> Emitter<'a> {
         if let Some(name) = self.scopes[home.0].lins.get(lin) {
             return name.clone();
         }
-        let inner: Vec<(LoopId, String)> = self.scopes[home.0].binds.clone();
+        let inner: Vec<(LoopId, Value)> = self.scopes[home.0].binds.clone();
         let (mine, rest): (Vec<_>, Vec<_>) = lin.terms.iter().partition(|t| inner.iter().any(|b| b.0 == t.0));
         if mine.is_empty() {
             // A defect of the schedule, which the caller reports: no scope binds the loops that are left.
@@ -149,7 +129,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// An affine expression over the lanes as integers of this type.
-    pub fn lin_vector(&mut self, lin: &Lin, elem: Elem, at: At) -> String {
+    pub fn lin_vector(&mut self, lin: &Lin, elem: Elem, at: At) -> Value {
         let base = self.lin(lin, at.scope);
         let home = self.home(at.scope, lin.loops());
         let narrow = if elem == Elem::I64 {

@@ -13,6 +13,7 @@ pub(crate) mod tile;
 pub(crate) mod triangle;
 pub(crate) mod windows;
 
+use crate::code::{HIGH, LOW, Value, WORKER};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag};
 use crate::expression::output::{Output, buffers};
@@ -98,14 +99,14 @@ pub(crate) fn emit_range(
 struct Item {
     scope: ScopeId,
     /// The variable and the bounds of the loop over items.
-    close: Option<(String, Bounds)>,
-    batch: String,
-    group: String,
-    first_row: String,
+    close: Option<(Value, Bounds)>,
+    batch: Value,
+    group: Value,
+    first_row: Value,
     /// The number of rows.
-    here: String,
+    here: Value,
     /// Where they end, if that is in the middle of a tile though rows follow.
-    end: Option<String>,
+    end: Option<Value>,
 }
 
 struct Tiles<'a> {
@@ -126,7 +127,7 @@ struct Tiles<'a> {
 }
 
 /// Opens a loop over a share of `total` units, and gives the loop to close and the number of a unit.
-fn open_share(em: &mut Emitter<'_>, total: i64, tasks: i64) -> (ScopeId, String, Bounds) {
+fn open_share(em: &mut Emitter<'_>, total: i64, tasks: i64) -> (ScopeId, Value, Bounds) {
     let root = em.root();
     let [low, high] =
         if tasks > 1 { share_of_task(em, total, tasks) } else { [0, total].map(|bound| em.int(bound)) };
@@ -164,7 +165,7 @@ impl Tiles<'_> {
         em
     }
 
-    fn offset(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: &str, elements: &str) -> String {
+    fn offset(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: Value, elements: Value) -> Value {
         let ty = self.sizes.elem.name();
         em.op(
             scope,
@@ -173,7 +174,7 @@ impl Tiles<'_> {
     }
 
     /// `a * factor`
-    fn times(&self, em: &mut Emitter<'_>, scope: ScopeId, a: &str, factor: i64) -> String {
+    fn times(&self, em: &mut Emitter<'_>, scope: ScopeId, a: Value, factor: i64) -> Value {
         let factor = em.int(factor);
         em.op(scope, &format!("arith.muli {a}, {factor} : i64"))
     }
@@ -183,23 +184,23 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        row: &str,
+        row: Value,
         filled: i64,
         outer: &[LoopId],
-    ) -> String {
+    ) -> Value {
         let filled = em.int(filled);
         let rest = em.op(scope, &format!("arith.divui {row}, {filled} : i64"));
-        decode(em, scope, outer, &rest);
+        decode(em, scope, outer, rest);
         em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
     }
 
     /// Binds the loops of the rows but the last to the digits of a row, and gives the digit of the last.
-    fn bind_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) -> String {
+    fn bind_rows(&self, em: &mut Emitter<'_>, scope: ScopeId, row: Value) -> Value {
         if let (Some(filled), Some((_, outer))) = (self.c.filled, self.c.rows.split_last()) {
             return self.bind_outer_rows(em, scope, row, filled, outer);
         }
         let mut places = digits(em, scope, &self.c.rows, row);
-        let last = places.pop().unwrap_or_else(|| row.to_string());
+        let last = places.pop().unwrap_or_else(|| row);
         for (&l, digit) in self.c.rows.iter().zip(places) {
             em.bind(scope, l, digit);
         }
@@ -225,26 +226,26 @@ impl Tiles<'_> {
         let (s, c) = (&self.sizes, self.c);
         let packing = em.open(part.item, Vec::new(), None);
         let number = em.name();
-        let ahead = self.times(em, packing, &number, s.high);
+        let ahead = self.times(em, packing, number, s.high);
         let first = em.op(packing, &format!("arith.addi {}, {ahead} : i64", part.first_row));
-        let start = self.times(em, packing, &number, s.row_panel());
-        let to = self.offset(em, packing, part.rows, &start);
+        let start = self.times(em, packing, number, s.row_panel());
+        let to = self.offset(em, packing, part.rows, start);
         let minor = match (c.filled, c.rows.split_last()) {
             (Some(filled), Some((&last, outer))) => {
-                let base = self.bind_outer_rows(em, packing, &first, filled, outer);
+                let base = self.bind_outer_rows(em, packing, first, filled, outer);
                 Minor { loops: vec![last], base, count: self.dag.extent(last) }
             }
             _ => Minor { loops: c.rows.clone(), base: first.clone(), count: s.rows },
         };
         // Only tiles at a border are packed, if others can do without.
         let place = match &self.windows {
-            Some(windows) if !windows.always => Some(self.place(em, packing, windows, &first)?),
+            Some(windows) if !windows.always => Some(self.place(em, packing, windows, first)?),
             _ => None,
         };
         let border = em.open(packing, Vec::new(), None);
         let Minor { loops, base, count } = &minor;
-        let write = |em: &mut Emitter<'_>, scope: ScopeId, to: &str, base: &str| {
-            let minor = Minor { loops: loops.clone(), base: base.to_string(), count: *count };
+        let write = |em: &mut Emitter<'_>, scope: ScopeId, to: Value, base: Value| {
+            let minor = Minor { loops: loops.clone(), base: base, count: *count };
             pairs::marked(em, scope, c, (to, s.sum * s.high), |em, least| {
                 let pack = Panel { least, ..c.row_pack(self.dag).into() };
                 match self.border {
@@ -258,18 +259,18 @@ impl Tiles<'_> {
             let loops: Vec<LoopId> = c.batch.iter().chain(&c.rows).copied().collect();
             let loops: Vec<LoopId> = loops.into_iter().filter(|l| !minor.loops.contains(l)).collect();
             let tensors = buffers(self.dag, &[], &[factor]);
-            let given = Given { pointers: &[&to], numbers: &[base], loops: &loops, tensors: &tensors };
+            let given = Given { pointers: &[to], numbers: &[*base], loops: &loops, tensors: &tensors };
             self.apart(em, border, ("rows", given), |em, scope, to, base| {
-                write(em, scope, &to[0], &base[0])
+                write(em, scope, to[0], base[0])
             })?;
         } else {
-            write(em, border, &to, base)?;
+            write(em, border, to, *base)?;
         }
         match place.and_then(|p| p.inside) {
-            Some(inside) => em.close_unless(border, &inside),
+            Some(inside) => em.close_unless(border, inside),
             None => em.close_plain(border),
         }
-        em.close_loop(packing, &number, part.tiles, &[]);
+        em.close_loop(packing, number, part.tiles, &[]);
         Ok(())
     }
 
@@ -284,8 +285,8 @@ impl Tiles<'_> {
         let root = em.root();
         let (mut columns_pointer, rows_pointer) = (em.pointer(columns)?, em.pointer(rows)?);
         if self.fresh && s.workers > 1 {
-            let own = self.times(&mut em, root, "%worker", s.columns_beside());
-            columns_pointer = self.offset(&mut em, root, &columns_pointer, &own);
+            let own = self.times(&mut em, root, WORKER, s.columns_beside());
+            columns_pointer = self.offset(&mut em, root, columns_pointer, own);
         }
         if c.matrix {
             matrix::open(&mut em, root);
@@ -297,8 +298,8 @@ impl Tiles<'_> {
         );
         // Every worker has a block of packed rows.
         let block_pointer = if s.workers > 1 {
-            let own = self.times(&mut em, root, "%worker", s.own());
-            self.offset(&mut em, root, &rows_pointer, &own)
+            let own = self.times(&mut em, root, WORKER, s.own());
+            self.offset(&mut em, root, rows_pointer, own)
         } else {
             rows_pointer
         };
@@ -307,7 +308,7 @@ impl Tiles<'_> {
             Share::Task => self.open_item(&mut em),
             Share::Range => self.open_range(&mut em),
         };
-        decode(&mut em, item, &c.batch, &batch);
+        decode(&mut em, item, &c.batch, batch);
         let (high, up) = (em.int(s.high), em.int(s.high - 1));
         let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
         let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
@@ -316,15 +317,15 @@ impl Tiles<'_> {
         let tile_bounds = Bounds { low: zero, high: tiles, step: one };
         let mut part = Part {
             item,
-            batch: &batch,
-            group: &group,
-            first_row: &first_row,
-            here: &here,
-            end: end.as_deref(),
+            batch: batch,
+            group: group,
+            first_row: first_row,
+            here: here,
+            end: end,
             tiles: &tile_bounds,
-            rows: &block_pointer,
-            columns: &columns_pointer,
-            tile: &tile,
+            rows: block_pointer,
+            columns: columns_pointer,
+            tile: tile,
         };
         if self.windows.as_ref().is_none_or(|w| !w.always) {
             self.pack_rows(&mut em, &part)?;
@@ -333,12 +334,12 @@ impl Tiles<'_> {
             self.panels(&mut em, &part, Pass::Whole)?;
         } else {
             let kept = em.int(s.rows_in_panels());
-            let kept = self.offset(&mut em, item, &block_pointer, &kept);
-            part.tile = &kept;
+            let kept = self.offset(&mut em, item, block_pointer, kept);
+            part.tile = kept;
             self.passes(&mut em, &part)?;
         }
         match close {
-            Some((iv, bounds)) => drop(em.close_loop(item, &iv, &bounds, &[])),
+            Some((iv, bounds)) => drop(em.close_loop(item, iv, &bounds, &[])),
             None => em.close_plain(item),
         }
         if c.matrix {
@@ -438,7 +439,7 @@ impl Tiles<'_> {
                 batch = digit(em, s.batch);
             }
         }
-        let first_row = self.times(em, item, &block, s.block);
+        let first_row = self.times(em, item, block, s.block);
         let (count, length) = (em.int(s.rows), em.int(s.block));
         let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
         let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
@@ -450,9 +451,9 @@ impl Tiles<'_> {
         let root = em.root();
         let scope = em.open(root, Vec::new(), None);
         let (group, count) = (em.int(0), em.int(self.sizes.rows));
-        let batch = em.op(scope, &format!("arith.divui %low, {count} : i64"));
-        let first_row = em.op(scope, &format!("arith.remui %low, {count} : i64"));
-        let here = em.op(scope, "arith.subi %high, %low : i64");
+        let batch = em.op(scope, &format!("arith.divui {LOW}, {count} : i64"));
+        let first_row = em.op(scope, &format!("arith.remui {LOW}, {count} : i64"));
+        let here = em.op(scope, &format!("arith.subi {HIGH}, {LOW} : i64"));
         let end = em.op(scope, &format!("arith.addi {first_row}, {here} : i64"));
         Item { scope, close: None, batch, group, first_row, here, end: Some(end) }
     }

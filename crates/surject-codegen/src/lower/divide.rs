@@ -1,6 +1,7 @@
 //! Division without an instruction for it: of integers, of which machines divide one at a time, by constants, and by
 //! what many quotients share.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::emit::{At, Emitter, Val};
@@ -13,7 +14,7 @@ pub(crate) struct Inverse {
     high: Val,
     low: Val,
     /// Is any of these divisors one for which that does not hold? An `i1`.
-    unusual: String,
+    unusual: Value,
 }
 
 /// How far a reciprocal is kept below the true one, so that no quotient is too large: more than what it, its factors
@@ -22,7 +23,7 @@ const BELOW: f64 = 1.0 / 2_097_152.0;
 
 impl Emitter<'_> {
     /// The quotient of integers, or what is left, in lanes, where there is one: the divisor is not zero.
-    pub(crate) fn divide_lanes(&mut self, at: At, op: BinaryOp, dtype: DType, x: &str, y: &str) -> String {
+    pub(crate) fn divide_lanes(&mut self, at: At, op: BinaryOp, dtype: DType, x: Value, y: Value) -> Value {
         let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
         if e == Elem::I64 {
             return self.divide_long(at, op, signed, x, y);
@@ -30,108 +31,108 @@ impl Emitter<'_> {
         if e != Elem::I32 {
             return self.divide_narrow(at, op, dtype, x, y);
         }
-        let (mut a, mut b, mut sign) = (x.to_string(), y.to_string(), None);
+        let (mut a, mut b, mut sign) = (x, y, None);
         if signed {
             let zero = self.integer(at, e, 0);
             [a, b] = [x, y].map(|v| {
-                let turned = self.bin(at, "arith.subi", &zero, v, e);
-                self.bin(at, "arith.maxsi", v, &turned, e)
+                let turned = self.bin(at, "arith.subi", zero, v, e);
+                self.bin(at, "arith.maxsi", v, turned, e)
             });
-            let signs = if op == BinaryOp::Div { self.bin(at, "arith.xori", x, y, e) } else { x.to_string() };
+            let signs = if op == BinaryOp::Div { self.bin(at, "arith.xori", x, y, e) } else { x };
             let last = self.integer(at, e, 31);
-            sign = Some(self.bin(at, "arith.shrsi", &signs, &last, e));
+            sign = Some(self.bin(at, "arith.shrsi", signs, last, e));
         }
-        let result = self.divide_words(at, op, &a, &b);
+        let result = self.divide_words(at, op, a, b);
         let Some(sign) = sign else { return result };
-        let turned = self.bin(at, "arith.xori", &result, &sign, e);
-        self.bin(at, "arith.subi", &turned, &sign, e)
+        let turned = self.bin(at, "arith.xori", result, sign, e);
+        self.bin(at, "arith.subi", turned, sign, e)
     }
 
     /// Of numbers of 32 bits without a sign: a quotient in `f32` is right in its first twenty bits and not too large, that
     /// of what it leaves gives the other ones up to one, and a comparison the last.
-    fn divide_words(&mut self, at: At, op: BinaryOp, a: &str, b: &str) -> String {
+    fn divide_words(&mut self, at: At, op: BinaryOp, a: Value, b: Value) -> Value {
         let (e, f) = (Elem::I32, Elem::F32);
         let divisor = self.cast(at, "arith.uitofp", b, e, f);
         let below = self.float(at, f, 1.0 - BELOW);
-        let inverse = self.bin(at, "arith.divf", &below, &divisor, f);
-        let mut rest = a.to_string();
+        let inverse = self.bin(at, "arith.divf", below, divisor, f);
+        let mut rest = a;
         let mut parts = Vec::new();
         for _ in 0..2 {
-            let float = self.cast(at, "arith.uitofp", &rest, e, f);
-            let quotient = self.bin(at, "arith.mulf", &float, &inverse, f);
-            let quotient = self.cast(at, "arith.fptoui", &quotient, f, e);
-            let product = self.bin(at, "arith.muli", &quotient, b, e);
-            rest = self.bin(at, "arith.subi", &rest, &product, e);
+            let float = self.cast(at, "arith.uitofp", rest, e, f);
+            let quotient = self.bin(at, "arith.mulf", float, inverse, f);
+            let quotient = self.cast(at, "arith.fptoui", quotient, f, e);
+            let product = self.bin(at, "arith.muli", quotient, b, e);
+            rest = self.bin(at, "arith.subi", rest, product, e);
             parts.push(quotient);
         }
-        let less = self.bin(at, "arith.subi", &rest, b, e);
-        let one_more = self.cmpi(at, "uge", &rest, b, e);
+        let less = self.bin(at, "arith.subi", rest, b, e);
+        let one_more = self.cmpi(at, "uge", rest, b, e);
         if op == BinaryOp::Rem {
-            return self.select(at, &one_more, &less, &rest, e);
+            return self.select(at, one_more, less, rest, e);
         }
-        let sum = self.bin(at, "arith.addi", &parts[0], &parts[1], e);
+        let sum = self.bin(at, "arith.addi", parts[0], parts[1], e);
         let one = self.integer(at, e, 1);
-        let next = self.bin(at, "arith.addi", &sum, &one, e);
-        self.select(at, &one_more, &next, &sum, e)
+        let next = self.bin(at, "arith.addi", sum, one, e);
+        self.select(at, one_more, next, sum, e)
     }
 
     /// Of 64 bits: in `f64` where both numbers are exact there. A quotient that is no integer then is farther from one
     /// than it is rounded.
-    fn divide_long(&mut self, at: At, op: BinaryOp, signed: bool, x: &str, y: &str) -> String {
+    fn divide_long(&mut self, at: At, op: BinaryOp, signed: bool, x: Value, y: Value) -> Value {
         let (e, f) = (Elem::I64, Elem::F64);
         let pick = |s: &'static str, u: &'static str| if signed { s } else { u };
         let (lowest, count) = if signed { (1i64 << 52, 1 << 53) } else { (0, 1 << 53) };
         let (lowest, count) = (self.integer(at, e, lowest), self.integer(at, e, count));
         let [far_x, far_y] = [x, y].map(|v| {
-            let above = self.bin(at, "arith.addi", v, &lowest, e);
-            self.cmpi(at, "uge", &above, &count, e)
+            let above = self.bin(at, "arith.addi", v, lowest, e);
+            self.cmpi(at, "uge", above, count, e)
         });
-        let far = self.bin(at, "arith.ori", &far_x, &far_y, Elem::I1);
+        let far = self.bin(at, "arith.ori", far_x, far_y, Elem::I1);
         let [a, b] = [x, y].map(|v| self.cast(at, pick("arith.sitofp", "arith.uitofp"), v, e, f));
-        let quotient = self.bin(at, "arith.divf", &a, &b, f);
-        let mut near = self.cast(at, pick("arith.fptosi", "arith.fptoui"), &quotient, f, e);
+        let quotient = self.bin(at, "arith.divf", a, b, f);
+        let mut near = self.cast(at, pick("arith.fptosi", "arith.fptoui"), quotient, f, e);
         if op == BinaryOp::Rem {
-            let product = self.bin(at, "arith.muli", &near, y, e);
-            near = self.bin(at, "arith.subi", x, &product, e);
+            let product = self.bin(at, "arith.muli", near, y, e);
+            near = self.bin(at, "arith.subi", x, product, e);
         }
         let name = match op {
             BinaryOp::Div => pick("arith.divsi", "arith.divui"),
             _ => pick("arith.remsi", "arith.remui"),
         };
-        self.branch_where(at, &far, &near, e, |em, at| em.bin(at, name, x, y, e))
+        self.branch_where(at, far, near, e, |em, at| em.bin(at, name, x, y, e))
     }
 
     /// Of fewer bits: half of one more than the dividend lies so far from every integer that the quotient in `f32`, cut
     /// off, is the right one.
-    fn divide_narrow(&mut self, at: At, op: BinaryOp, dtype: DType, x: &str, y: &str) -> String {
+    fn divide_narrow(&mut self, at: At, op: BinaryOp, dtype: DType, x: Value, y: Value) -> Value {
         let (e, i, f) = (Elem::of(dtype), Elem::I32, Elem::F32);
         let signed = dtype.is_signed_int();
         let longer = if signed { "arith.extsi" } else { "arith.extui" };
         let [a, b] = [x, y].map(|v| {
             let word = self.cast(at, longer, v, e, i);
-            self.cast(at, "arith.sitofp", &word, i, f)
+            self.cast(at, "arith.sitofp", word, i, f)
         });
-        let quotient = self.bin(at, "arith.divf", &a, &b, f);
-        let quotient = self.cast(at, "arith.fptosi", &quotient, f, i);
-        let quotient = self.cast(at, "arith.trunci", &quotient, i, e);
+        let quotient = self.bin(at, "arith.divf", a, b, f);
+        let quotient = self.cast(at, "arith.fptosi", quotient, f, i);
+        let quotient = self.cast(at, "arith.trunci", quotient, i, e);
         if op == BinaryOp::Div {
             return quotient;
         }
-        let product = self.bin(at, "arith.muli", &quotient, y, e);
-        self.bin(at, "arith.subi", x, &product, e)
+        let product = self.bin(at, "arith.muli", quotient, y, e);
+        self.bin(at, "arith.subi", x, product, e)
     }
 
     /// The quotient of an `f32` that was an integer of at most 16 bits by a constant: a product with the inverse, in two
     /// parts, if that is the quotient of all of these.
-    pub(crate) fn divide_by(&mut self, at: At, integer: DType, x: &str, by: Scalar) -> Option<String> {
+    pub(crate) fn divide_by(&mut self, at: At, integer: DType, x: Value, by: Scalar) -> Option<Value> {
         let parts = inverse_parts(integer, by.as_f64() as f32)?;
         let parts = parts.map(|part| self.float(at, Elem::F32, part.into()));
         Some(self.times_parts(at, Elem::F32, x, &parts))
     }
 
     /// The product with an inverse in two parts, the larger first.
-    fn times_parts(&mut self, at: At, elem: Elem, x: &str, [high, low]: &[String; 2]) -> String {
-        let less = self.bin(at, "arith.mulf", x, low, elem);
+    fn times_parts(&mut self, at: At, elem: Elem, x: Value, [high, low]: &[Value; 2]) -> Value {
+        let less = self.bin(at, "arith.mulf", x, *low, elem);
         self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {}", elem.ty(at.lanes)))
     }
 
@@ -143,8 +144,8 @@ impl Emitter<'_> {
         at: At,
         quotient: NodeId,
         y: NodeId,
-        x: &str,
-    ) -> Result<Option<String>, CodegenError> {
+        x: Value,
+    ) -> Result<Option<Value>, CodegenError> {
         /// Vectors of quotients that are worth an inverse.
         const SHARED: i64 = 8;
         let (dag, dtype) = (self.dag, self.dag[quotient].dtype);
@@ -173,12 +174,12 @@ impl Emitter<'_> {
         let [high, low, by] = [&inverse.high, &inverse.low, &divisor].map(|v| self.spread(v, elem, outside));
         let near = self.times_parts(at, elem, x, &[high, low]);
         let scope = self.open(at.scope, Vec::new(), None);
-        let other = self.bin(At { scope, lanes: at.lanes }, "arith.divf", x, &by, elem);
-        Ok(Some(self.close_either(scope, &inverse.unusual, &elem.ty(at.lanes), &other, &near)))
+        let other = self.bin(At { scope, lanes: at.lanes }, "arith.divf", x, by, elem);
+        Ok(Some(self.close_either(scope, inverse.unusual, elem.ty(at.lanes), other, near)))
     }
 
     /// As [`Emitter::divide_again`], by what is known here. The inverse of a power of two has one part.
-    fn divide_by_constant(&mut self, at: At, elem: Elem, x: &str, by: f64) -> Option<String> {
+    fn divide_by_constant(&mut self, at: At, elem: Elem, x: Value, by: f64) -> Option<Value> {
         let usual = (2f64.powi(-60)..=2f64.powi(60)).contains(&by.abs());
         let [high, low] = parts_towards_zero(by);
         if !usual || elem != Elem::F32 && low != 0.0 {
@@ -186,7 +187,7 @@ impl Emitter<'_> {
         }
         if low == 0.0 {
             let inverse = self.float(at, elem, high);
-            return Some(self.bin(at, "arith.mulf", x, &inverse, elem));
+            return Some(self.bin(at, "arith.mulf", x, inverse, elem));
         }
         let parts = [high, low].map(|part| self.float(at, elem, part));
         Some(self.times_parts(at, elem, x, &parts))
@@ -207,26 +208,26 @@ impl Emitter<'_> {
         let [one, zero, least, most, little] =
             [1.0, 0.0, 2f64.powi(-far), 2f64.powi(far), 2f64.powi(little)].map(|c| self.float(at, elem, c));
         // What an inverse leaves of 1 is a float.
-        let rest = |em: &mut Self, inverse: &str| {
+        let rest = |em: &mut Self, inverse: Value| {
             let minus = em.un(at, "arith.negf", inverse, elem);
             em.op(at.scope, &format!("math.fma {minus}, {y}, {one} : {ty}"))
         };
-        let nearest = self.bin(at, "arith.divf", &one, y, elem);
-        let left = rest(self, &nearest);
-        let above = self.cmpf(at, "olt", &left, &zero, elem);
-        let number = self.cast(at, "arith.bitcast", &nearest, elem, bits);
+        let nearest = self.bin(at, "arith.divf", one, *y, elem);
+        let left = rest(self, nearest);
+        let above = self.cmpf(at, "olt", left, zero, elem);
+        let number = self.cast(at, "arith.bitcast", nearest, elem, bits);
         let unit = self.integer(at, bits, 1);
-        let below = self.bin(at, "arith.subi", &number, &unit, bits);
-        let below = self.cast(at, "arith.bitcast", &below, bits, elem);
-        let high = self.select(at, &above, &below, &nearest, elem);
-        let left = rest(self, &high);
-        let left = self.bin(at, "arith.maximumf", &left, &little, elem);
-        let low = self.bin(at, "arith.mulf", &left, &high, elem);
-        let size = self.un(at, "math.absf", y, elem);
+        let below = self.bin(at, "arith.subi", number, unit, bits);
+        let below = self.cast(at, "arith.bitcast", below, bits, elem);
+        let high = self.select(at, above, below, nearest, elem);
+        let left = rest(self, high);
+        let left = self.bin(at, "arith.maximumf", left, little, elem);
+        let low = self.bin(at, "arith.mulf", left, high, elem);
+        let size = self.un(at, "math.absf", *y, elem);
         // No number is neither less nor more, but it is unusual.
-        let [near, far] = [("ult", &least), ("ugt", &most)].map(|(p, c)| self.cmpf(at, p, &size, c, elem));
-        let unusual = self.bin(at, "arith.ori", &near, &far, Elem::I1);
-        let unusual = self.any_lane(at, &unusual);
+        let [near, far] = [("ult", &least), ("ugt", &most)].map(|(p, c)| self.cmpf(at, p, size, *c, elem));
+        let unusual = self.bin(at, "arith.ori", near, far, Elem::I1);
+        let unusual = self.any_lane(at, unusual);
         let part = |ssa| Val { ssa, lanes: at.lanes };
         let inverse = Inverse { high: part(high), low: part(low), unusual };
         self.inverses.insert(divisor.ssa.clone(), inverse.clone());

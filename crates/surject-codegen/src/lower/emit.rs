@@ -13,10 +13,12 @@ use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, NodeId};
 use crate::lower::divide::Inverse;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::ReducePlan;
 use crate::schedule::gathered_lines::Lines;
 use crate::schedule::prefetch::{Asked, Turn};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use crate::code::{Literal, Value};
 pub use std::fmt::Write;
 
 /// A scope of an [`Emitter`]; by default the outermost one.
@@ -27,7 +29,7 @@ pub struct ScopeId(pub(crate) usize);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Val {
     /// The name of the value.
-    pub ssa: String,
+    pub ssa: Value,
     /// The number of lanes.
     pub lanes: usize,
 }
@@ -44,12 +46,12 @@ pub struct At {
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) parent: Option<ScopeId>,
-    pub(crate) binds: Vec<(LoopId, String)>,
+    pub(crate) binds: Vec<(LoopId, Value)>,
     pub(crate) vector: Option<(LoopId, usize)>,
     /// How many lanes of the vector exist, where not all do.
     pub(crate) active: Option<usize>,
     /// Which lanes of the vector exist, an `i1` for each, where that is known only when the kernel runs.
-    pub(crate) existing: Option<String>,
+    pub(crate) existing: Option<Value>,
     /// Do the lanes of the vector hold the even elements first, then the odd ones?
     pub(crate) pairs: bool,
     /// A part of a loop that is all that runs here: its first value, and its end.
@@ -58,14 +60,14 @@ pub(crate) struct Scope {
     pub(crate) turn: Option<Turn>,
     pub(crate) text: String,
     pub(crate) nodes: HashMap<NodeId, Val>,
-    pub(crate) lins: HashMap<Lin, String>,
-    pub(crate) broadcasts: HashMap<(String, usize), String>,
-    pub(crate) predicates: HashMap<(Vec<Guard>, usize), String>,
-    pub(crate) constants: HashMap<String, String>,
+    pub(crate) lins: HashMap<Lin, Value>,
+    pub(crate) broadcasts: HashMap<(Value, usize), Value>,
+    pub(crate) predicates: HashMap<(Vec<Guard>, usize), Value>,
+    pub(crate) constants: HashMap<Literal, Value>,
     /// Loops that have one value here.
     pub(crate) fixed: Vec<(LoopId, i64)>,
     /// Blocks of short rows, by pointer, first element and the elements that count: their columns.
-    pub(crate) columns: HashMap<(String, Lin, i64), Vec<String>>,
+    pub(crate) columns: HashMap<(Value, Lin, i64), Vec<Value>>,
 }
 
 /// A part of short rows: an address, its guards, and the loops whose values are known.
@@ -76,11 +78,11 @@ pub struct Emitter<'a> {
     /// The expression.
     pub dag: &'a Dag,
     /// The names of the pointers to tensors.
-    pub pointers: HashMap<Buf, String>,
+    pub pointers: HashMap<Buf, Value>,
     /// How reductions are done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// What a reduction stores on its way, and the pointer it goes to.
-    pub term_cache: Option<(crate::schedule::term_cache::TermCache, String)>,
+    pub term_cache: Option<(crate::schedule::term_cache::TermCache, Value)>,
     /// Declarations of outside functions, and functions that kernels share.
     pub declarations: BTreeSet<String>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
@@ -108,22 +110,23 @@ pub struct Emitter<'a> {
     /// The first and the last place in a row that is loaded.
     pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
     /// The inverses of divisors, by the names of these.
-    pub(crate) inverses: HashMap<String, Inverse>,
+    pub(crate) inverses: HashMap<Value, Inverse>,
     pub(crate) scopes: Vec<Scope>,
-    names: usize,
+    names: u32,
+    parameters: Vec<(Value, Type)>,
 }
 
 /// A value carried through the iterations of a loop.
 #[derive(Clone, Debug)]
 pub struct Carried {
     /// Its name inside the loop.
-    pub name: String,
+    pub name: Value,
     /// Its value before the loop.
-    pub init: String,
+    pub init: Value,
     /// Its type.
-    pub ty: String,
+    pub ty: Type,
     /// Its value after an iteration.
-    pub next: String,
+    pub next: Value,
 }
 
 /// The numbers that a loop runs through, where they are known.
@@ -141,12 +144,20 @@ pub(crate) struct Steps {
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// The first value.
-    pub low: String,
+    pub low: Value,
     /// The end.
-    pub high: String,
+    pub high: Value,
     /// The step.
-    pub step: String,
+    pub step: Value,
 }
+
+/// What stands between commas.
+pub(crate) fn listed(all: &[impl std::fmt::Display]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The first values are the parameters that every kernel has.
+const PARAMETERS: u32 = 3;
 
 impl<'a> Emitter<'a> {
     /// An emitter with its outermost scope.
@@ -171,7 +182,8 @@ impl<'a> Emitter<'a> {
             reached: HashMap::new(),
             inverses: HashMap::new(),
             scopes: vec![Scope::default()],
-            names: 0,
+            names: PARAMETERS,
+            parameters: Vec::new(),
         }
     }
 
@@ -204,6 +216,24 @@ impl<'a> Emitter<'a> {
         self.close_apart(inner)
     }
 
+    /// A parameter of a function of its own: those before any operation.
+    pub(crate) fn parameter(&mut self, ty: Type) -> Value {
+        let parameter = self.name();
+        self.parameters.push((parameter, ty));
+        parameter
+    }
+
+    /// The parameters of a function of its own.
+    pub(crate) fn parameters(&self) -> String {
+        let all: Vec<String> = self.parameters.iter().map(|(value, ty)| format!("{value}: {ty}")).collect();
+        all.join(", ")
+    }
+
+    /// Their types.
+    pub(crate) fn parameter_types(&self) -> Vec<Type> {
+        self.parameters.iter().map(|p| p.1).collect()
+    }
+
     /// The text of an emitter of a function beside this one.
     pub fn close_apart(&mut self, own: Emitter<'_>) -> String {
         self.unbound |= own.unbound;
@@ -213,9 +243,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// A new name.
-    pub fn name(&mut self) -> String {
+    pub fn name(&mut self) -> Value {
         self.names += 1;
-        format!("%{}", self.names - 1)
+        Value(self.names - 1)
     }
 
     /// Adds a line.
@@ -226,7 +256,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds an operation with one result.
-    pub fn op(&mut self, scope: ScopeId, operation: &str) -> String {
+    pub fn op(&mut self, scope: ScopeId, operation: &str) -> Value {
         let name = self.name();
         self.line(scope, &format!("{name} = {operation}"));
         name
@@ -236,7 +266,7 @@ impl<'a> Emitter<'a> {
     pub fn open(
         &mut self,
         parent: ScopeId,
-        binds: Vec<(LoopId, String)>,
+        binds: Vec<(LoopId, Value)>,
         vector: Option<(LoopId, usize)>,
     ) -> ScopeId {
         self.scopes.push(Scope { parent: Some(parent), binds, vector, ..Scope::default() });
@@ -250,12 +280,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// Binds a loop in a scope that is already open.
-    pub fn bind(&mut self, scope: ScopeId, l: LoopId, value: String) {
+    pub fn bind(&mut self, scope: ScopeId, l: LoopId, value: Value) {
         self.scopes[scope.0].binds.push((l, value));
     }
 
     /// Opens the scope of a loop and gives the name of its variable.
-    pub fn open_loop(&mut self, parent: ScopeId, l: LoopId, lanes: usize) -> (ScopeId, String) {
+    pub fn open_loop(&mut self, parent: ScopeId, l: LoopId, lanes: usize) -> (ScopeId, Value) {
         let iv = self.name();
         let vector = (lanes > 1).then_some((l, lanes));
         let scope = self.open(parent, vec![(l, iv.clone())], vector);
@@ -276,7 +306,7 @@ impl<'a> Emitter<'a> {
 
     /// Opens the scope of what is left of a loop: a vector of which only the first lanes exist. A single element is
     /// no vector.
-    pub fn open_rest(&mut self, parent: ScopeId, l: LoopId, rest: usize) -> (ScopeId, String, usize) {
+    pub fn open_rest(&mut self, parent: ScopeId, l: LoopId, rest: usize) -> (ScopeId, Value, usize) {
         let lanes = rest.next_power_of_two();
         let (scope, iv) = self.open_loop(parent, l, lanes);
         self.activate(scope, rest, lanes);
@@ -289,12 +319,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// Makes only those lanes of a vector exist that a mask has.
-    pub(crate) fn exist(&mut self, scope: ScopeId, mask: String) {
+    pub(crate) fn exist(&mut self, scope: ScopeId, mask: Value) {
         self.scopes[scope.0].existing = Some(mask);
     }
 
     /// The pointer of a tensor.
-    pub fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
+    pub fn pointer(&self, buf: Buf) -> Result<Value, CodegenError> {
         self.pointers.get(&buf).cloned().ok_or_else(|| CodegenError::malformed("a tensor without a pointer"))
     }
 
@@ -310,7 +340,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The lanes that exist, an `i1` for each, of something that depends on these loops; `None`: all do.
-    pub fn mask(&mut self, mut scope: ScopeId, deps: LoopSet) -> Option<String> {
+    pub fn mask(&mut self, mut scope: ScopeId, deps: LoopSet) -> Option<Value> {
         loop {
             let s = &self.scopes[scope.0];
             if let Some((l, lanes)) = s.vector
@@ -343,12 +373,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// The columns of a block that a scope has.
-    pub(crate) fn known_columns(&self, scope: ScopeId, key: &(String, Lin, i64)) -> Option<Vec<String>> {
+    pub(crate) fn known_columns(&self, scope: ScopeId, key: &(Value, Lin, i64)) -> Option<Vec<Value>> {
         self.scopes[scope.0].columns.get(key).cloned()
     }
 
     /// Keeps the columns of a block.
-    pub(crate) fn keep_columns(&mut self, scope: ScopeId, key: (String, Lin, i64), columns: Vec<String>) {
+    pub(crate) fn keep_columns(&mut self, scope: ScopeId, key: (Value, Lin, i64), columns: Vec<Value>) {
         self.scopes[scope.0].columns.insert(key, columns);
     }
 
@@ -408,17 +438,17 @@ impl<'a> Emitter<'a> {
     pub fn close_loop(
         &mut self,
         scope: ScopeId,
-        iv: &str,
+        iv: Value,
         bounds: &Bounds,
         carried: &[Carried],
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let Bounds { low, high, step } = bounds;
         let body = std::mem::take(&mut self.scopes[scope.0].text);
         let mut text = String::new();
-        let result = self.name();
-        let tys: Vec<&str> = carried.iter().map(|c| c.ty.as_str()).collect();
+        let results: Vec<Value> = carried.iter().map(|_| self.name()).collect();
+        let tys: Vec<String> = carried.iter().map(|c| c.ty.to_string()).collect();
         if !carried.is_empty() {
-            let _ = write!(text, "{result}:{} = ", carried.len());
+            let _ = write!(text, "{} = ", listed(&results));
         }
         let _ = write!(text, "scf.for {iv} = {low} to {high} step {step} ");
         if !carried.is_empty() {
@@ -428,46 +458,47 @@ impl<'a> Emitter<'a> {
         text.push_str(": i64 {\n");
         text.push_str(&body);
         if !carried.is_empty() {
-            let next: Vec<&str> = carried.iter().map(|c| c.next.as_str()).collect();
-            let _ = writeln!(text, "scf.yield {} : {}", next.join(", "), tys.join(", "));
+            let next: Vec<Value> = carried.iter().map(|c| c.next).collect();
+            let _ = writeln!(text, "scf.yield {} : {}", listed(&next), tys.join(", "));
         }
         text.push('}');
         let parent = self.parent(scope);
         self.line(parent, &text);
-        (0..carried.len()).map(|i| format!("{result}#{i}")).collect()
+        results
     }
 
     /// Closes a scope as an `scf.if`.
-    pub fn close_if(&mut self, scope: ScopeId, condition: &str) {
+    pub fn close_if(&mut self, scope: ScopeId, condition: Value) {
         let body = std::mem::take(&mut self.scopes[scope.0].text);
         let parent = self.parent(scope);
         self.line(parent, &format!("scf.if {condition} {{\n{body}}}"));
     }
 
     /// Closes a scope as an `scf.if` where the condition does not hold.
-    pub fn close_unless(&mut self, scope: ScopeId, condition: &str) {
-        let (parent, yes) = (self.parent(scope), self.literal("true", "i1"));
+    pub fn close_unless(&mut self, scope: ScopeId, condition: Value) {
+        let (parent, yes) = (self.parent(scope), self.constant(Elem::I1, 1, 1));
         let not = self.op(parent, &format!("arith.xori {condition}, {yes} : i1"));
-        self.close_if(scope, &not);
+        self.close_if(scope, not);
     }
 
     /// Closes two scopes as the sides of an `scf.if`, and gives the values: those of one of them.
     pub(crate) fn close_sides(
         &mut self,
         sides: [ScopeId; 2],
-        condition: &str,
-        types: &[String],
-        values: [&[String]; 2],
-    ) -> Vec<String> {
+        condition: Value,
+        types: &[Type],
+        values: [&[Value]; 2],
+    ) -> Vec<Value> {
         let [yes, no] = sides.map(|scope| std::mem::take(&mut self.scopes[scope.0].text));
-        let (parent, name, types) = (self.parent(sides[0]), self.name(), types.join(", "));
-        let [then, other] = values.map(|values| format!("scf.yield {} : {types}", values.join(", ")));
-        let count = values[0].len();
+        let (parent, types) = (self.parent(sides[0]), listed(types));
+        let [then, other] = values.map(|values| format!("scf.yield {} : {types}", listed(values)));
+        let results: Vec<Value> = values[0].iter().map(|_| self.name()).collect();
+        let names = listed(&results);
         self.line(
             parent,
-            &format!("{name}:{count} = scf.if {condition} -> ({types}) {{\n{yes}{then}\n}} else {{\n{no}{other}\n}}"),
+            &format!("{names} = scf.if {condition} -> ({types}) {{\n{yes}{then}\n}} else {{\n{no}{other}\n}}"),
         );
-        (0..count).map(|i| format!("{name}#{i}")).collect()
+        results
     }
 
     /// Closes a scope as the side of an `scf.if` where the condition holds, and gives the value: one of the scope, or
@@ -475,15 +506,13 @@ impl<'a> Emitter<'a> {
     pub fn close_either(
         &mut self,
         scope: ScopeId,
-        condition: &str,
-        ty: &str,
-        then: &str,
-        known: &str,
-    ) -> String {
+        condition: Value,
+        ty: Type,
+        then: Value,
+        known: Value,
+    ) -> Value {
         let other = self.open(self.parent(scope), Vec::new(), None);
-        let values = [then, known].map(|value| [value.to_string()]);
-        let types = [ty.to_string()];
-        self.close_sides([scope, other], condition, &types, [&values[0], &values[1]]).swap_remove(0)
+        self.close_sides([scope, other], condition, &[ty], [&[then], &[known]]).swap_remove(0)
     }
 
     /// Closes a scope whose text needs no operation around it.
@@ -549,12 +578,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// The predicate of these guards, if the scope has it.
-    pub(crate) fn known_predicate(&self, scope: ScopeId, key: &(Vec<Guard>, usize)) -> Option<String> {
+    pub(crate) fn known_predicate(&self, scope: ScopeId, key: &(Vec<Guard>, usize)) -> Option<Value> {
         self.scopes[scope.0].predicates.get(key).cloned()
     }
 
     /// Keeps the predicate of some guards.
-    pub(crate) fn keep_predicate(&mut self, scope: ScopeId, key: (Vec<Guard>, usize), value: String) {
+    pub(crate) fn keep_predicate(&mut self, scope: ScopeId, key: (Vec<Guard>, usize), value: Value) {
         self.scopes[scope.0].predicates.insert(key, value);
     }
 }

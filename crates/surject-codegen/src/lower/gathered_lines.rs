@@ -1,5 +1,6 @@
 //! Emits prefetches of the lines that gathers choose ([`crate::schedule::gathered_lines`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, NodeId};
@@ -11,7 +12,7 @@ use crate::schedule::non_temporal::LINE;
 use crate::schedule::prefetch::Ask;
 
 /// Asks for a line of so many bytes, as far as a page goes.
-pub(crate) fn ask(em: &mut Emitter<'_>, scope: ScopeId, (start, bytes): (&str, i64), elem: Elem, what: Ask) {
+pub(crate) fn ask(em: &mut Emitter<'_>, scope: ScopeId, (start, bytes): (Value, i64), elem: Elem, what: Ask) {
     let asked = bytes.min(AHEAD);
     // A line of so many bytes ends where one of memory does, or has elements in one more.
     let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
@@ -24,7 +25,7 @@ impl Emitter<'_> {
     /// Asks for the line that is chosen some positions later, where `offset` says which one is read here.
     pub(crate) fn ask_for_line(
         &mut self,
-        (buf, pointer): (Buf, &str),
+        (buf, pointer): (Buf, Value),
         (address, offset): (&Lin, NodeId),
         elem: Elem,
         at: At,
@@ -61,10 +62,10 @@ impl Emitter<'_> {
         let place = self.as_place(place, Elem::of(self.dag[offset].dtype), next);
         let start = self.lin(&start, next);
         let start = self.op(next, &format!("arith.addi {start}, {place} : i64"));
-        let start = self.element(pointer, &start, elem, next);
+        let start = self.element(pointer, start, elem, next);
         // Few short lines are under way to the first cache at the same time.
         let what = if bytes < LINE { Ask::Soon } else { what };
-        ask(self, next, (&start, bytes), elem, what);
+        ask(self, next, (start, bytes), elem, what);
         self.close_plain(next);
         self.asked_lines.insert((buf, offset, home));
         Ok(())
@@ -74,7 +75,7 @@ impl Emitter<'_> {
     /// those that are chosen here, as they are in sorted order.
     fn ask_for_elements(
         &mut self,
-        pointer: &str,
+        pointer: Value,
         (address, offset, apart): (&Lin, NodeId, i64),
         elem: Elem,
         at: At,
@@ -94,27 +95,27 @@ impl Emitter<'_> {
         let (own, ahead, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
         let (here, there) = (self.value(offset, scope)?, self.value(offset, next)?);
         let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, ahead));
-        let moved = self.bin(ahead, "arith.subi", &there, &here, places);
+        let moved = self.bin(ahead, "arith.subi", there, here, places);
         let [low, span] = [apart, 2 * apart].map(|n| self.constant(places, n as u64, lanes));
-        let moved = self.bin(ahead, "arith.addi", &moved, &low, places);
-        let far = self.cmpi(ahead, "ugt", &moved, &span, places);
+        let moved = self.bin(ahead, "arith.addi", moved, low, places);
+        let far = self.cmpi(ahead, "ugt", moved, span, places);
         let any = format!("vector.reduction <or>, {far} : {} into i1", Elem::I1.ty(lanes));
         let any = self.op(next, &any);
         let asked = self.open(next, Vec::new(), None);
         let there = self.chosen_places(there, (address, places), At { scope: asked, lanes });
         let first = self.lin(address, next);
-        let first = self.element(pointer, &first, elem, asked);
-        for place in self.each_lane(&there, places, At { scope: asked, lanes }) {
-            let element = self.element(&first, &place, elem, asked);
-            prefetch(self, asked, (&element, 0), elem, Ask::Soon);
+        let first = self.element(pointer, first, elem, asked);
+        for place in self.each_lane(there, places, At { scope: asked, lanes }) {
+            let element = self.element(first, place, elem, asked);
+            prefetch(self, asked, (element, 0), elem, Ask::Soon);
         }
-        self.close_if(asked, &any);
+        self.close_if(asked, any);
         self.close_plain(next);
         Ok(())
     }
 
     /// So many positions further on in a loop, or the last of them that has as many lanes.
-    fn further_on(&mut self, scope: ScopeId, l: LoopId, later: i64, lanes: usize) -> String {
+    fn further_on(&mut self, scope: ScopeId, l: LoopId, later: i64, lanes: usize) -> Value {
         let (step, last) = (self.int(later), self.int(self.dag.extent(l) - lanes as i64));
         let here = self.lin(&Lin::var(l), scope);
         let there = self.op(scope, &format!("arith.addi {here}, {step} : i64"));

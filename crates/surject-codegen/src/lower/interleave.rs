@@ -1,6 +1,7 @@
 //! Emits rows that are interleaved in vectors ([`crate::schedule::interleave`]): chunks are loaded once for a block of rows,
 //! and shuffles pick the lanes.
 
+use crate::code::{Elements, Value};
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin};
 use crate::expression::dag::Node;
@@ -15,7 +16,7 @@ use surject_ir::DType;
 /// What a leaf has ready for the vectors of a block.
 enum Ready {
     /// Vectors of so many elements in memory, where each begins, and what holds a lane's element.
-    Chunks { scope: ScopeId, vectors: Vec<String>, width: usize, starts: Vec<i64> },
+    Chunks { scope: ScopeId, vectors: Vec<Value>, width: usize, starts: Vec<i64> },
     /// Nothing that counts.
     Nothing,
     /// It is made vector by vector.
@@ -41,8 +42,8 @@ impl Row<'_> {
                 let bounds = clip(em, scope, range, (low, high), rows);
                 let (inner, iv) = em.open_loop(scope, interleave.row, 1);
                 em.limit(inner, interleave.row, start, end);
-                self.interleaved_block(em, inner, (interleave, interleaved), (&iv, rows))?;
-                em.close_loop(inner, &iv, &bounds, &[]);
+                self.interleaved_block(em, inner, (interleave, interleaved), (iv, rows))?;
+                em.close_loop(inner, iv, &bounds, &[]);
             }
         }
         Ok(())
@@ -54,7 +55,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (interleave, interleaved): (&Interleave, &Interleaved),
-        (first, rows): (&str, i64),
+        (first, rows): (Value, i64),
     ) -> Result<(), CodegenError> {
         let mut ready = Vec::new();
         for (_, leaf) in &interleaved.leaves {
@@ -127,15 +128,15 @@ impl Emitter<'_> {
             // Where none of it is there, what is loaded begins with the tensor ([`Emitter::held_inside`]).
             let at = At { scope: home, lanes: 1 };
             let (holds, start) = (self.predicate(&open, at).ssa, self.int(-low));
-            place = self.select(at, &holds, &place, &start, Elem::I64);
+            place = self.select(at, holds, place, start, Elem::I64);
         }
-        let first = self.element(&pointer, &place, elem, home);
+        let first = self.element(pointer, place, elem, home);
         // The last vector ends with the last element.
         let count = high - low + 1;
         let width = (interleave.lanes as i64).min((count as u64).next_power_of_two().max(2) as i64);
         let starts: Vec<i64> =
             (0..(count + width - 1) / width).map(|k| (k * width).min((count - width).max(0))).collect();
-        let rows = Rows { first: &first, stride: 1, reach: count, elem };
+        let rows = Rows { first: first, stride: 1, reach: count, elem };
         let mut vectors = Vec::new();
         for start in &starts {
             let there = count.min(width) as usize;
@@ -153,11 +154,11 @@ impl Emitter<'_> {
     /// A part of what lies in memory, where conditions hold that are the same for all lanes.
     fn part_inside(
         &mut self,
-        rows: &Rows<'_>,
+        rows: &Rows,
         (ahead, there): (i64, usize),
         guards: &[Guard],
         at: At,
-    ) -> String {
+    ) -> Value {
         let holds = self.predicate(guards, At { lanes: 1, ..at });
         let mut mask = self.spread(&holds, Elem::I1, at);
         if there < at.lanes {
@@ -165,8 +166,8 @@ impl Emitter<'_> {
             mask = self.op(at.scope, &format!("arith.andi {mask}, {first} : {}", Elem::I1.ty(at.lanes)));
         }
         let ahead = self.int(ahead);
-        let from = self.element(rows.first, &ahead, rows.elem, at.scope);
-        self.neighbours(&from, Some(&mask), (rows.elem, at.lanes), at.scope)
+        let from = self.element(rows.first, ahead, rows.elem, at.scope);
+        self.neighbours(from, Some(mask), (rows.elem, at.lanes), at.scope)
     }
 
     /// A leaf at the points `from..to` of a run, in so many lanes.
@@ -176,18 +177,14 @@ impl Emitter<'_> {
         interleave: &Interleave,
         (leaf, ready): (&Leaf, &Ready),
         (from, to, lanes): (i64, i64, usize),
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let number = |lane: usize| (from + lane as i64).min(to - 1);
         match leaf {
             Leaf::Inside(guards) => {
                 let none = Lin::default();
-                let list: Vec<&str> = (0..lanes)
-                    .map(|lane| match interleave.ahead(self.dag, &none, guards, number(lane)) {
-                        Some(_) => "true",
-                        None => "false",
-                    })
-                    .collect();
-                Ok(self.literal(&format!("dense<[{}]>", list.join(", ")), &Elem::I1.ty(lanes)))
+                let inside = |lane| interleave.ahead(self.dag, &none, guards, number(lane)).is_some();
+                let list = (0..lanes).map(|lane| inside(lane).into()).collect();
+                Ok(self.literal(Elem::I1, Elements::Each(list)))
             }
             Leaf::Index(node) => {
                 let (dtype, dag) = (self.dag[*node].dtype, self.dag);
@@ -207,7 +204,7 @@ impl Emitter<'_> {
                 let at = At { scope, lanes };
                 let base = self.spread(&Val { ssa: base, lanes: 1 }, elem, at);
                 let all = self.op(scope, &format!("arith.addi {base}, {ahead} : {}", elem.ty(lanes)));
-                Ok(if narrow { all } else { self.convert(at, between, dtype, &all) })
+                Ok(if narrow { all } else { self.convert(at, between, dtype, all) })
             }
             Leaf::Load(node) => {
                 let dtype = self.dag[*node].dtype;
@@ -233,12 +230,12 @@ impl Emitter<'_> {
     /// Lanes that are elements of vectors of so many; lanes without a place may hold anything.
     fn picked(
         &mut self,
-        vectors: &[String],
+        vectors: &[Value],
         width: usize,
         places: &[Option<(usize, usize)>],
         elem: Elem,
         at: At,
-    ) -> String {
+    ) -> Value {
         let Some(any) = places.iter().copied().flatten().next() else {
             return self.constant(elem, 0, at.lanes);
         };
@@ -248,7 +245,7 @@ impl Emitter<'_> {
             if width == at.lanes && order.iter().enumerate().all(|(i, &e)| i as i64 == e) {
                 return vectors[any.0].clone();
             }
-            return self.shuffled((&vectors[any.0], &vectors[any.0]), &order, (elem, width), at.scope);
+            return self.shuffled((vectors[any.0], vectors[any.0]), &order, (elem, width), at.scope);
         }
         all.resize(width.max(at.lanes), any);
         let wide = self.collect(vectors, &all, elem, At { lanes: width, ..at });
@@ -256,7 +253,7 @@ impl Emitter<'_> {
             return wide;
         }
         let order: Vec<i64> = (0..at.lanes as i64).collect();
-        self.shuffled((&wide, &wide), &order, (elem, width), at.scope)
+        self.shuffled((wide, wide), &order, (elem, width), at.scope)
     }
 }
 

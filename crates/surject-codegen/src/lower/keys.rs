@@ -5,6 +5,7 @@
 //! the order of the floats, and what is not a number lies beyond both ends. Moved by the count of these, the ones of
 //! both signs come to lie at that end where they win. So the largest of many is found by one comparison of integers each.
 
+use crate::code::Value;
 use crate::lower::emit::{At, Emitter};
 use crate::machine::elem::Elem;
 use surject_ir::{AccOp, DType};
@@ -60,48 +61,48 @@ impl Keys {
     }
 
     /// The bits of the absolute value where the sign is set, and the number itself.
-    fn turn(self, em: &mut Emitter<'_>, bits: &str, at: At) -> String {
+    fn turn(self, em: &mut Emitter<'_>, bits: Value, at: At) -> Value {
         let e = self.elem();
         let last = em.integer(at, e, i64::from(e.bits()) - 1);
-        let sign = em.bin(at, "arith.shrsi", bits, &last, e);
+        let sign = em.bin(at, "arith.shrsi", bits, last, e);
         let size = em.integer(at, e, i64::MAX >> (64 - e.bits()));
-        let flip = em.bin(at, "arith.andi", &sign, &size, e);
-        em.bin(at, "arith.xori", bits, &flip, e)
+        let flip = em.bin(at, "arith.andi", sign, size, e);
+        em.bin(at, "arith.xori", bits, flip, e)
     }
 
     /// The key of a float.
-    pub(crate) fn key(self, em: &mut Emitter<'_>, x: &str, at: At) -> String {
+    pub(crate) fn key(self, em: &mut Emitter<'_>, x: Value, at: At) -> Value {
         let e = self.elem();
         let bits = match self.float {
-            Float::Brain => em.narrow(DType::BF16, x.to_string(), at),
+            Float::Brain => em.narrow(DType::BF16, x, at),
             Float::Single => em.cast(at, "arith.bitcast", x, Elem::F32, e),
             Float::Double => em.cast(at, "arith.bitcast", x, Elem::F64, e),
         };
-        let number = self.turn(em, &bits, at);
+        let number = self.turn(em, bits, at);
         let count = em.integer(at, e, self.ends().1);
-        em.bin(at, if self.max { "arith.subi" } else { "arith.addi" }, &number, &count, e)
+        em.bin(at, if self.max { "arith.subi" } else { "arith.addi" }, number, count, e)
     }
 
     /// The float of a key.
-    pub(crate) fn value(self, em: &mut Emitter<'_>, key: &str, at: At) -> String {
+    pub(crate) fn value(self, em: &mut Emitter<'_>, key: Value, at: At) -> Value {
         let e = self.elem();
         let count = em.integer(at, e, self.ends().1);
-        let number = em.bin(at, if self.max { "arith.addi" } else { "arith.subi" }, key, &count, e);
-        let bits = self.turn(em, &number, at);
+        let number = em.bin(at, if self.max { "arith.addi" } else { "arith.subi" }, key, count, e);
+        let bits = self.turn(em, number, at);
         match self.float {
             Float::Brain => em.widen(DType::BF16, bits, at),
-            Float::Single => em.cast(at, "arith.bitcast", &bits, e, Elem::F32),
-            Float::Double => em.cast(at, "arith.bitcast", &bits, e, Elem::F64),
+            Float::Single => em.cast(at, "arith.bitcast", bits, e, Elem::F32),
+            Float::Double => em.cast(at, "arith.bitcast", bits, e, Elem::F64),
         }
     }
 
     /// The key that wins.
-    pub(crate) fn join(self, em: &mut Emitter<'_>, x: &str, y: &str, at: At) -> String {
+    pub(crate) fn join(self, em: &mut Emitter<'_>, x: Value, y: Value, at: At) -> Value {
         em.bin(at, if self.max { "arith.maxsi" } else { "arith.minsi" }, x, y, self.elem())
     }
 
     /// The key of the infinity that never wins.
-    pub(crate) fn neutral(self, em: &mut Emitter<'_>, lanes: usize) -> String {
+    pub(crate) fn neutral(self, em: &mut Emitter<'_>, lanes: usize) -> Value {
         let (infinity, count) = self.ends();
         // The number of the negative infinity is the complement of that of the positive one, with its sign.
         let key = if self.max { !infinity - count } else { infinity + count };

@@ -1,5 +1,6 @@
 //! Emits stores that go past the caches, and rows from line to line of memory ([`crate::schedule::non_temporal`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::Dag;
@@ -17,7 +18,7 @@ const AHEAD: i64 = 4096;
 
 impl Emitter<'_> {
     /// Stores a whole vector, past the caches if results go there and it does not lie across lines.
-    pub(crate) fn put(&mut self, vector: &str, to: &str, (elem, lanes): (Elem, usize), scope: ScopeId) {
+    pub(crate) fn put(&mut self, vector: Value, to: Value, (elem, lanes): (Elem, usize), scope: ScopeId) {
         let (ty, size) = (elem.ty(lanes), elem.size());
         let store = |how: &str, bytes: usize| {
             format!("llvm.store {vector}, {to} {{alignment = {bytes} : i64{how}}} : {ty}, !llvm.ptr")
@@ -34,7 +35,7 @@ impl Emitter<'_> {
     }
 
     /// Where in a line, or a part of so many bytes, an address is.
-    pub(crate) fn within_line(&mut self, pointer: &str, line: i64, scope: ScopeId) -> String {
+    pub(crate) fn within_line(&mut self, pointer: Value, line: i64, scope: ScopeId) -> Value {
         let address = self.op(scope, &format!("llvm.ptrtoint {pointer} : !llvm.ptr to i64"));
         let within = self.int(line - 1);
         self.op(scope, &format!("arith.andi {address}, {within} : i64"))
@@ -115,26 +116,26 @@ impl Row<'_> {
         let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
         let pointer = em.pointer(output.to)?;
         let [to, last] = [&low, &high]
-            .map(|at| em.corner(&pointer, (&output.address, elem), vec![(l, at.clone())], scope));
+            .map(|at| em.corner(pointer, (&output.address, elem), vec![(l, at.clone())], scope));
         // The lines that are stored in part are there when the others are stored, which would wait for them.
         let size = elem.size() as i64;
         let around =
             self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
         if ends == Ends::Asked {
-            prefetch(em, scope, (&last, ahead - 1), elem, Ask::Write);
+            prefetch(em, scope, (last, ahead - 1), elem, Ask::Write);
             if !self.is_of_lines(em.dag, l, (start, start)) {
-                prefetch(em, scope, (&to, ahead), elem, Ask::Write);
+                prefetch(em, scope, (to, ahead), elem, Ask::Write);
             }
         }
-        let within = em.within_line(&to, LINE, scope);
+        let within = em.within_line(to, LINE, scope);
         let (all, size) = (em.int(LINE), em.int(size));
         let bytes = em.op(scope, &format!("arith.subi {all}, {within} : i64"));
         let bytes = em.op(scope, &format!("arith.remui {bytes}, {all} : i64"));
         let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
         let head = em.op(scope, &format!("arith.addi {low}, {head} : i64"));
         let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
-        self.end(em, scope, l, (&low, &first), (start, end, line), End::First)?;
+        self.end(em, scope, l, (low, first), (start, end, line), End::First)?;
         let mut from = first;
         // Past the caches goes no part of a line: what is left of the last one goes through them.
         let whole = (self.schedule.lanes as i64).max(if em.streams { line } else { 1 });
@@ -146,10 +147,10 @@ impl Row<'_> {
             let (inner, iv) = em.open_loop(scope, l, lanes as usize);
             em.limit(inner, l, start, end);
             self.point(em, inner)?;
-            em.close_loop(inner, &iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
+            em.close_loop(inner, iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
             from = stop;
         }
-        self.end(em, scope, l, (&from, &high), (start, end, line), End::Last)
+        self.end(em, scope, l, (from, high), (start, end, line), End::Last)
     }
 
     /// The elements `from..to` of the last loop, fewer than a line has: a vector of which the others do not exist.
@@ -158,7 +159,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         l: LoopId,
-        (from, to): (&str, &str),
+        (from, to): (Value, Value),
         (start, end, line): (i64, i64, i64),
         which: End,
     ) -> Result<(), CodegenError> {
@@ -170,17 +171,17 @@ impl Row<'_> {
                 let line = em.int(line);
                 (em.op(scope, &format!("arith.subi {to}, {line} : i64")), from, "sge")
             }
-            End::Last => (from.to_string(), to, "slt"),
+            End::Last => (from, to, "slt"),
         };
         let part = em.open(scope, vec![(l, begin)], Some((l, lanes)));
         em.limit(part, l, start, end);
         let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));
         let numbers = em.lin_vector(&Lin::var(l), Elem::I64, at);
-        let bound = em.spread(&Val { ssa: bound.to_string(), lanes: 1 }, Elem::I64, at);
+        let bound = em.spread(&Val { ssa: bound, lanes: 1 }, Elem::I64, at);
         let there = em.op(part, &format!("arith.cmpi {holds}, {numbers}, {bound} : {ty}"));
         em.exist(part, there);
         self.point(em, part)?;
-        em.close_if(part, &some);
+        em.close_if(part, some);
         Ok(())
     }
 }

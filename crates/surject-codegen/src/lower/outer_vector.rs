@@ -1,5 +1,6 @@
 //! Emits kernels whose rows lie in lanes ([`crate::schedule::outer_vector`]): blocks of rows are transposed in registers.
 
+use crate::code::Value;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -9,15 +10,15 @@ use crate::schedule::outer_vector::{DIRECT, LONGEST_WITH_FUNCTION, every, reache
 /// Memory from an element on: its address, the elements from a row to the next, how many of them count in a row, and
 /// their type.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    pub(crate) first: &'a str,
+pub(crate) struct Rows {
+    pub(crate) first: Value,
     pub(crate) stride: i64,
     pub(crate) reach: i64,
     pub(crate) elem: Elem,
 }
 
 /// Shuffles that pick columns from a block as it lies in memory.
-fn picked(rows: &Rows<'_>) -> i64 {
+fn picked(rows: &Rows) -> i64 {
     (rows.stride - 1) * rows.reach
 }
 
@@ -26,13 +27,13 @@ fn picked(rows: &Rows<'_>) -> i64 {
 pub(crate) const CHUNK: usize = 16;
 
 /// The elements of a chunk, if chunks put vectors of so many lanes together and rows hold one.
-fn chunk(rows: &Rows<'_>, lanes: usize) -> Option<usize> {
+fn chunk(rows: &Rows, lanes: usize) -> Option<usize> {
     let size = CHUNK / rows.elem.size();
     (size > 1 && lanes > size && lanes.is_multiple_of(size) && rows.reach > size as i64).then_some(size)
 }
 
 /// Shuffles that put rows together and transpose them.
-fn turned(rows: &Rows<'_>, lanes: i64) -> i64 {
+fn turned(rows: &Rows, lanes: i64) -> i64 {
     let width = (rows.reach.unsigned_abs().next_power_of_two() as i64).min(lanes);
     (lanes - width) + width * i64::from(width.ilog2())
 }
@@ -55,11 +56,11 @@ impl Emitter<'_> {
     /// A column of a block of rows, if an address is one where rows are done in lanes.
     pub(crate) fn column(
         &mut self,
-        pointer: &str,
+        pointer: Value,
         (address, guards): (&Lin, &[Guard]),
         elem: Elem,
         at: At,
-    ) -> Option<String> {
+    ) -> Option<Value> {
         let row = self.rows_in_lanes?;
         let stride = address.coeff(row);
         if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
@@ -76,13 +77,13 @@ impl Emitter<'_> {
         let place = known.iter().map(|&(l, value)| address.coeff(l) * value).sum::<i64>() + address.offset;
         let (column, reach) = (usize::try_from(place - first).ok()?, last - first + 1);
         let home = self.home(at.scope, base.loops());
-        let key = (pointer.to_string(), base.clone(), reach);
+        let key = (pointer, base.clone(), reach);
         if let Some(columns) = self.known_columns(home, &key) {
             return columns.get(column).cloned();
         }
         let place = self.lin(&base, home);
-        let first = self.element(pointer, &place, elem, home);
-        let rows = Rows { first: &first, stride, reach, elem };
+        let first = self.element(pointer, place, elem, home);
+        let rows = Rows { first: first, stride, reach, elem };
         let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
         let found = columns.get(column).cloned();
         self.keep_columns(home, key, columns);
@@ -103,12 +104,12 @@ impl Emitter<'_> {
     /// Elements of two vectors.
     pub(crate) fn pick(
         &mut self,
-        (a, b): (&str, &str),
+        (a, b): (Value, Value),
         lanes: usize,
         order: &[usize],
         elem: Elem,
         at: At,
-    ) -> String {
+    ) -> Value {
         let list: Vec<String> = order.iter().map(|i| i.to_string()).collect();
         let ty = elem.ty(lanes);
         self.op(at.scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list.join(", ")))
@@ -117,11 +118,11 @@ impl Emitter<'_> {
     /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
     pub(crate) fn collect(
         &mut self,
-        vectors: &[String],
+        vectors: &[Value],
         places: &[(usize, usize)],
         elem: Elem,
         at: At,
-    ) -> String {
+    ) -> Value {
         let lanes = at.lanes;
         let mut used: Vec<usize> = places.iter().map(|p| p.0).collect();
         used.sort_unstable();
@@ -140,21 +141,21 @@ impl Emitter<'_> {
                     _ => lane,
                 })
                 .collect();
-            sum = self.pick((&sum, &vectors[next]), lanes, &order, elem, at);
+            sum = self.pick((sum, vectors[next]), lanes, &order, elem, at);
             done.push(next);
         }
         sum
     }
 
     /// The columns of as many rows as there are lanes.
-    pub(crate) fn columns(&mut self, rows: &Rows<'_>, at: At) -> Vec<String> {
+    pub(crate) fn columns(&mut self, rows: &Rows, at: At) -> Vec<Value> {
         let count = at.lanes as i64;
         if rows.stride <= DIRECT && picked(rows) <= turned(rows, count) {
             // The block as it lies in memory; its last vector ends with it.
             let total = (count - 1) * rows.stride + rows.reach;
             let starts: Vec<i64> =
                 (0..(total + count - 1) / count).map(|k| (k * count).min(total - count)).collect();
-            let vectors: Vec<String> =
+            let vectors: Vec<Value> =
                 starts.iter().map(|&s| self.part(rows, s, at.lanes, at.lanes, at)).collect();
             return (0..rows.reach)
                 .map(|column| {
@@ -178,7 +179,7 @@ impl Emitter<'_> {
             let some = (rows.reach - from).min(count);
             let width = (some as usize).next_power_of_two();
             let end = (count - 1) * rows.stride + rows.reach;
-            let lines: Vec<String> = (0..count)
+            let lines: Vec<Value> = (0..count)
                 .map(|line| {
                     let start = line * rows.stride + from;
                     let there = if start + width as i64 <= end { width } else { some as usize };
@@ -195,12 +196,12 @@ impl Emitter<'_> {
     }
 
     /// As [`Emitter::columns`], from chunks of so many elements of each row. The last chunk of a row ends with it.
-    fn chunked(&mut self, rows: &Rows<'_>, size: usize, at: At) -> Vec<String> {
+    fn chunked(&mut self, rows: &Rows, size: usize, at: At) -> Vec<Value> {
         let (mut columns, width) = (Vec::new(), size as i64);
         while (columns.len() as i64) < rows.reach {
             let known = columns.len() as i64;
             let from = known.min(rows.reach - width);
-            let chunks: Vec<String> = (0..at.lanes as i64)
+            let chunks: Vec<Value> = (0..at.lanes as i64)
                 .map(|line| self.part(rows, line * rows.stride + from, size, size, at))
                 .collect();
             let turned = self.turned_chunks(chunks, (size, at.lanes), rows.elem, at.scope);
@@ -213,13 +214,13 @@ impl Emitter<'_> {
     /// `size`-th line, and transposed chunk by chunk.
     pub(crate) fn turned_chunks(
         &mut self,
-        chunks: Vec<String>,
+        chunks: Vec<Value>,
         (size, lanes): (usize, usize),
         elem: Elem,
         scope: ScopeId,
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let at = At { scope, lanes };
-        let mut lines: Vec<String> = Vec::with_capacity(size);
+        let mut lines: Vec<Value> = Vec::with_capacity(size);
         for r in 0..size {
             let parts = chunks.iter().skip(r).step_by(size).cloned().collect();
             lines.extend(self.joined(parts, size, elem, at));
@@ -230,11 +231,11 @@ impl Emitter<'_> {
     /// As many lines as a chunk has elements, transposed chunk by chunk.
     pub(crate) fn interleaved(
         &mut self,
-        lines: Vec<String>,
+        lines: Vec<Value>,
         (size, lanes): (usize, usize),
         elem: Elem,
         at: At,
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let mut lines = lines;
         // Interleaving the halves of a list as often as it can be halved transposes it.
         let mut step = 1;
@@ -246,7 +247,7 @@ impl Emitter<'_> {
                         .flat_map(|q| (0..size / 2).map(move |j| q * size + half + j))
                         .flat_map(|lane| [lane, lanes + lane])
                         .collect();
-                    let pair = (lines[i].as_str(), lines[i + size / 2].as_str());
+                    let pair = (lines[i], lines[i + size / 2]);
                     next.push(self.pick(pair, lanes, &order, elem, at));
                 }
             }
@@ -257,14 +258,14 @@ impl Emitter<'_> {
     }
 
     /// Stores columns as the rows of a block, which lie one behind the other.
-    pub(crate) fn store_columns(&mut self, first: &str, columns: &[String], elem: Elem, at: At) {
+    pub(crate) fn store_columns(&mut self, first: Value, columns: &[Value], elem: Elem, at: At) {
         let (length, lanes) = (columns.len(), at.lanes);
         if length as i64 <= DIRECT {
             for k in 0..length {
                 let places: Vec<(usize, usize)> =
                     (k * lanes..(k + 1) * lanes).map(|e| (e % length, e / length)).collect();
                 let vector = self.collect(columns, &places, elem, at);
-                self.store_part(first, (k * lanes) as i64, &vector, (lanes, lanes), elem, at);
+                self.store_part(first, (k * lanes) as i64, vector, (lanes, lanes), elem, at);
             }
             return;
         }
@@ -276,36 +277,36 @@ impl Emitter<'_> {
             let turned = self.turned_bits(vectors, (high, low), elem, at);
             for line in 0..lanes {
                 let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
-                let part = self.some_lanes(at.scope, vector, (elem, lanes), (offset, width));
+                let part = self.some_lanes(at.scope, *vector, (elem, lanes), (offset, width));
                 let ahead = (line * length + chunk * lanes) as i64;
-                self.store_part(first, ahead, &part, (width, some.len()), elem, at);
+                self.store_part(first, ahead, part, (width, some.len()), elem, at);
             }
         }
     }
 
     /// So many elements from one on, of which the first exist.
-    pub(crate) fn part(&mut self, rows: &Rows<'_>, ahead: i64, width: usize, there: usize, at: At) -> String {
+    pub(crate) fn part(&mut self, rows: &Rows, ahead: i64, width: usize, there: usize, at: At) -> Value {
         let (elem, ahead) = (rows.elem, self.int(ahead));
-        let from = self.element(rows.first, &ahead, elem, at.scope);
+        let from = self.element(rows.first, ahead, elem, at.scope);
         let mask = (there < width).then(|| self.first_lanes(there, width));
-        self.neighbours(&from, mask.as_deref(), (elem, width), at.scope)
+        self.neighbours(from, mask, (elem, width), at.scope)
     }
 
     /// Stores the first elements of a vector.
     fn store_part(
         &mut self,
-        first: &str,
+        first: Value,
         ahead: i64,
-        vector: &str,
+        vector: Value,
         (width, there): (usize, usize),
         elem: Elem,
         at: At,
     ) {
         let ahead = self.int(ahead);
-        let to = self.element(first, &ahead, elem, at.scope);
+        let to = self.element(first, ahead, elem, at.scope);
         let (ty, size) = (elem.ty(width), elem.size());
         if there == width {
-            return self.put(vector, &to, (elem, width), at.scope);
+            return self.put(vector, to, (elem, width), at.scope);
         }
         let mask = self.first_lanes(there, width);
         self.line(
@@ -318,10 +319,10 @@ impl Emitter<'_> {
     }
 
     /// Rows put together to whole vectors, in order.
-    pub(crate) fn joined(&mut self, lines: Vec<String>, width: usize, elem: Elem, at: At) -> Vec<String> {
+    pub(crate) fn joined(&mut self, lines: Vec<Value>, width: usize, elem: Elem, at: At) -> Vec<Value> {
         let (mut parts, mut width) = (lines, width);
         if width == 1 {
-            let pairs: Vec<(String, String)> =
+            let pairs: Vec<(Value, Value)> =
                 parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
             let ty = elem.ty(2);
             parts = pairs
@@ -332,9 +333,9 @@ impl Emitter<'_> {
         }
         while width < at.lanes {
             let order: Vec<usize> = (0..2 * width).collect();
-            let pairs: Vec<(String, String)> =
+            let pairs: Vec<(Value, Value)> =
                 parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
-            parts = pairs.iter().map(|(a, b)| self.pick((a, b), width, &order, elem, at)).collect();
+            parts = pairs.iter().map(|(a, b)| self.pick((*a, *b), width, &order, elem, at)).collect();
             width *= 2;
         }
         parts
@@ -343,24 +344,24 @@ impl Emitter<'_> {
     /// A block whose positions have so many high and low bits, with the two exchanged.
     fn turned_bits(
         &mut self,
-        vectors: Vec<String>,
+        vectors: Vec<Value>,
         (high, low): (u32, u32),
         elem: Elem,
         at: At,
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let (mut vectors, lanes) = (vectors, at.lanes);
         // Positions are turned to the left by their high bits, or to the right by their low ones.
         let (turn, steps) = if high <= low { (Turn::Together, high) } else { (Turn::Apart, low) };
         let half = vectors.len() / 2;
         for _ in 0..steps {
-            let mut next = vec![String::new(); vectors.len()];
+            let mut next = vec![Value::NONE; vectors.len()];
             if half == 0 {
                 let (from, to) = (&vectors[0], &mut next[0]);
                 let order: Vec<usize> = match turn {
                     Turn::Together => (0..lanes).map(|i| i / 2 + i % 2 * lanes / 2).collect(),
                     Turn::Apart => (0..lanes).map(|i| i * 2 % lanes + i * 2 / lanes).collect(),
                 };
-                *to = self.pick((from, from), lanes, &order, elem, at);
+                *to = self.pick((*from, *from), lanes, &order, elem, at);
             }
             for i in 0..half {
                 let (pair, places) = match turn {
@@ -374,7 +375,7 @@ impl Emitter<'_> {
                         }
                         Turn::Apart => (0..lanes).map(|k| 2 * k + part).collect(),
                     };
-                    next[place] = self.pick((pair.0, pair.1), lanes, &order, elem, at);
+                    next[place] = self.pick((*pair.0, *pair.1), lanes, &order, elem, at);
                 }
             }
             vectors = next;

@@ -1,7 +1,8 @@
 //! Pointwise operations as `arith` and `math` operations, with the semantics of [`surject_ir::eval`].
 
+use crate::code::Value;
 use crate::CodegenError;
-use crate::lower::emit::{At, Emitter};
+use crate::lower::emit::{At, Emitter, listed};
 use crate::lower::math;
 use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, DType, UnaryOp};
@@ -13,82 +14,82 @@ fn is_half(dtype: DType) -> bool {
 
 impl Emitter<'_> {
     /// `name a, b : type`
-    pub fn bin(&mut self, at: At, name: &str, a: &str, b: &str, elem: Elem) -> String {
+    pub fn bin(&mut self, at: At, name: &str, a: Value, b: Value, elem: Elem) -> Value {
         self.op(at.scope, &format!("{name} {a}, {b} : {}", elem.ty(at.lanes)))
     }
 
     /// `name a : type`
-    pub fn un(&mut self, at: At, name: &str, a: &str, elem: Elem) -> String {
+    pub fn un(&mut self, at: At, name: &str, a: Value, elem: Elem) -> Value {
         self.op(at.scope, &format!("{name} {a} : {}", elem.ty(at.lanes)))
     }
 
     /// `arith.select`
-    pub fn select(&mut self, at: At, c: &str, a: &str, b: &str, elem: Elem) -> String {
+    pub fn select(&mut self, at: At, c: Value, a: Value, b: Value, elem: Elem) -> Value {
         let ty = elem.ty(at.lanes);
-        let types = if at.lanes == 1 { ty } else { format!("{}, {ty}", Elem::I1.ty(at.lanes)) };
+        let types = if at.lanes == 1 { ty.to_string() } else { format!("{}, {ty}", Elem::I1.ty(at.lanes)) };
         self.op(at.scope, &format!("arith.select {c}, {a}, {b} : {types}"))
     }
 
     /// A comparison of integers.
-    pub fn cmpi(&mut self, at: At, predicate: &str, a: &str, b: &str, elem: Elem) -> String {
+    pub fn cmpi(&mut self, at: At, predicate: &str, a: Value, b: Value, elem: Elem) -> Value {
         self.op(at.scope, &format!("arith.cmpi {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
     }
 
     /// The larger or the smaller of two single floats; of equal ones, which may be zeros of both signs, the sign that both
     /// have or one. LLVM's own way takes signs through other registers, and an element that many updates go to waits for
     /// that: a `scatter` of maxima takes 1.3 to 1.8 times as long (Zen 4).
-    fn largest(&mut self, at: At, op: BinaryOp, (x, y): (&str, &str), e: Elem) -> String {
+    fn largest(&mut self, at: At, op: BinaryOp, (x, y): (Value, Value), e: Elem) -> Value {
         let (order, join) = if op == BinaryOp::Max { ("ogt", "arith.andi") } else { ("olt", "arith.ori") };
         let bits = if e == Elem::F64 { Elem::I64 } else { Elem::I32 };
         let [first, second] = [(x, y), (y, x)].map(|(a, b)| {
             let larger = self.cmpf(at, order, a, b, e);
-            let value = self.select(at, &larger, a, b, e);
-            self.cast(at, "arith.bitcast", &value, e, bits)
+            let value = self.select(at, larger, a, b, e);
+            self.cast(at, "arith.bitcast", value, e, bits)
         });
-        let both = self.bin(at, join, &first, &second, bits);
-        let both = self.cast(at, "arith.bitcast", &both, bits, e);
+        let both = self.bin(at, join, first, second, bits);
+        let both = self.cast(at, "arith.bitcast", both, bits, e);
         let unordered = self.cmpf(at, "uno", x, y, e);
         let none = self.bin(at, "arith.addf", x, y, e);
-        self.select(at, &unordered, &none, &both, e)
+        self.select(at, unordered, none, both, e)
     }
 
     /// A comparison of floats.
-    pub fn cmpf(&mut self, at: At, predicate: &str, a: &str, b: &str, elem: Elem) -> String {
+    pub fn cmpf(&mut self, at: At, predicate: &str, a: Value, b: Value, elem: Elem) -> Value {
         self.op(at.scope, &format!("arith.cmpf {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
     }
 
     /// A conversion operation between register types.
-    pub fn cast(&mut self, at: At, name: &str, x: &str, from: Elem, to: Elem) -> String {
+    pub fn cast(&mut self, at: At, name: &str, x: Value, from: Elem, to: Elem) -> Value {
         self.op(at.scope, &format!("{name} {x} : {} to {}", from.ty(at.lanes), to.ty(at.lanes)))
     }
 
     /// A float constant.
-    pub fn float(&mut self, at: At, elem: Elem, value: f64) -> String {
+    pub fn float(&mut self, at: At, elem: Elem, value: f64) -> Value {
         let bits = if elem == Elem::F64 { value.to_bits() } else { (value as f32).to_bits().into() };
         self.constant(elem, bits, at.lanes)
     }
 
     /// An integer constant.
-    pub fn integer(&mut self, at: At, elem: Elem, value: i64) -> String {
+    pub fn integer(&mut self, at: At, elem: Elem, value: i64) -> Value {
         self.constant(elem, value as u64, at.lanes)
     }
 
     /// Calls a function on every lane.
-    pub fn call(&mut self, at: At, function: &str, args: &[&str], elem: Elem) -> String {
+    pub fn call(&mut self, at: At, function: &str, args: &[Value], elem: Elem) -> Value {
         let scalar = elem.name();
         let types = vec![scalar; args.len()].join(", ");
         self.declarations.insert(format!("llvm.func @{function}({types}) -> {scalar}"));
-        let call = |em: &mut Self, args: &[String]| {
-            em.op(at.scope, &format!("llvm.call @{function}({}) : ({types}) -> {scalar}", args.join(", ")))
+        let call = |em: &mut Self, args: &[Value]| {
+            em.op(at.scope, &format!("llvm.call @{function}({}) : ({types}) -> {scalar}", listed(args)))
         };
         if at.lanes == 1 {
-            let args: Vec<String> = args.iter().map(|a| a.to_string()).collect();
+            let args: Vec<Value> = args.to_vec();
             return call(self, &args);
         }
         let ty = elem.ty(at.lanes);
         let mut result = self.constant(elem, 0, at.lanes);
         for lane in 0..at.lanes {
-            let args: Vec<String> = args
+            let args: Vec<Value> = args
                 .iter()
                 .map(|a| self.op(at.scope, &format!("vector.extract {a}[{lane}] : {scalar} from {ty}")))
                 .collect();
@@ -100,7 +101,7 @@ impl Emitter<'_> {
     }
 
     /// A unary operation on a value of `dtype`.
-    pub fn unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: &str) -> Result<String, CodegenError> {
+    pub fn unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: Value) -> Result<Value, CodegenError> {
         use UnaryOp::*;
         let e = Elem::of(dtype);
         if !dtype.is_float() {
@@ -120,17 +121,17 @@ impl Emitter<'_> {
             return Ok(self.un(at, &name, x, e));
         }
         let value = match op {
-            Real => return Ok(x.to_string()),
+            Real => return Ok(x),
             IsFinite => {
                 let size = self.un(at, "math.absf", x, e);
                 let infinity = self.float(at, e, f64::INFINITY);
-                return Ok(self.cmpf(at, "olt", &size, &infinity, e));
+                return Ok(self.cmpf(at, "olt", size, infinity, e));
             }
             Sign => {
                 let (zero, one) = (self.float(at, e, 0.0), self.float(at, e, 1.0));
-                let unit = self.bin(at, "math.copysign", &one, x, e);
-                let other = self.cmpf(at, "one", x, &zero, e);
-                return Ok(self.select(at, &other, &unit, x, e));
+                let unit = self.bin(at, "math.copysign", one, x, e);
+                let other = self.cmpf(at, "one", x, zero, e);
+                return Ok(self.select(at, other, unit, x, e));
             }
             Sqrt => self.un(at, "math.sqrt", x, e),
             _ => math::unary(self, at, op, e, x)?,
@@ -140,32 +141,32 @@ impl Emitter<'_> {
         Ok(self.round_half_of(at, dtype, value, payload))
     }
 
-    fn integer_unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: &str) -> Result<String, CodegenError> {
+    fn integer_unary(&mut self, at: At, op: UnaryOp, dtype: DType, x: Value) -> Result<Value, CodegenError> {
         let e = Elem::of(dtype);
         Ok(match op {
             UnaryOp::Neg => {
                 let zero = self.integer(at, e, 0);
-                self.bin(at, "arith.subi", &zero, x, e)
+                self.bin(at, "arith.subi", zero, x, e)
             }
             UnaryOp::Abs => {
                 let zero = self.integer(at, e, 0);
-                let negated = self.bin(at, "arith.subi", &zero, x, e);
-                let negative = self.cmpi(at, "slt", x, &zero, e);
-                self.select(at, &negative, &negated, x, e)
+                let negated = self.bin(at, "arith.subi", zero, x, e);
+                let negative = self.cmpi(at, "slt", x, zero, e);
+                self.select(at, negative, negated, x, e)
             }
             UnaryOp::Sign => {
                 let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
                 if dtype.is_unsigned_int() {
-                    return Ok(self.bin(at, "arith.minui", x, &one, e));
+                    return Ok(self.bin(at, "arith.minui", x, one, e));
                 }
                 let minus = self.integer(at, e, -1);
-                let low = self.bin(at, "arith.minsi", x, &one, e);
+                let low = self.bin(at, "arith.minsi", x, one, e);
                 let _ = zero;
-                self.bin(at, "arith.maxsi", &low, &minus, e)
+                self.bin(at, "arith.maxsi", low, minus, e)
             }
             UnaryOp::Not => {
                 let ones = self.integer(at, e, -1);
-                self.bin(at, "arith.xori", x, &ones, e)
+                self.bin(at, "arith.xori", x, ones, e)
             }
             UnaryOp::Popcount => self.un(at, "math.ctpop", x, e),
             UnaryOp::CountLeadingZeros => self.un(at, "math.ctlz", x, e),
@@ -179,9 +180,9 @@ impl Emitter<'_> {
         at: At,
         op: BinaryOp,
         dtype: DType,
-        x: &str,
-        y: &str,
-    ) -> Result<String, CodegenError> {
+        x: Value,
+        y: Value,
+    ) -> Result<Value, CodegenError> {
         use BinaryOp::*;
         let e = Elem::of(dtype);
         if !dtype.is_float() {
@@ -223,9 +224,9 @@ impl Emitter<'_> {
         at: At,
         op: BinaryOp,
         dtype: DType,
-        x: &str,
-        y: &str,
-    ) -> Result<String, CodegenError> {
+        x: Value,
+        y: Value,
+    ) -> Result<Value, CodegenError> {
         use BinaryOp::*;
         let e = Elem::of(dtype);
         let logical = dtype.is_bool();
@@ -266,16 +267,16 @@ impl Emitter<'_> {
             Shl | ShrArith | ShrLogical => {
                 let width = self.integer(at, e, e.bits().into());
                 let last = self.integer(at, e, i64::from(e.bits()) - 1);
-                let inside = self.cmpi(at, "ult", y, &width, e);
+                let inside = self.cmpi(at, "ult", y, width, e);
                 let other = if op == ShrArith { &last } else { &zero };
-                let amount = self.select(at, &inside, y, other, e);
+                let amount = self.select(at, inside, y, *other, e);
                 match op {
                     // The highest bit counts as the sign, of unsigned numbers as well.
-                    ShrArith => self.bin(at, "arith.shrsi", x, &amount, e),
+                    ShrArith => self.bin(at, "arith.shrsi", x, amount, e),
                     _ => {
                         let name = if op == Shl { "arith.shli" } else { "arith.shrui" };
-                        let shifted = self.bin(at, name, x, &amount, e);
-                        self.select(at, &inside, &shifted, &zero, e)
+                        let shifted = self.bin(at, name, x, amount, e);
+                        self.select(at, inside, shifted, zero, e)
                     }
                 }
             }
@@ -286,22 +287,22 @@ impl Emitter<'_> {
 
     /// A quotient or a remainder of integers, of every two numbers: the quotient by 0 has all bits, the remainder is the number
     /// itself. The divisor 1 stands in where dividing would be undefined.
-    fn integer_division(&mut self, at: At, op: BinaryOp, dtype: DType, (x, y): (&str, &str)) -> String {
+    fn integer_division(&mut self, at: At, op: BinaryOp, dtype: DType, (x, y): (Value, Value)) -> Value {
         let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
         let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
         // Compilers divide by constants without dividing.
         let in_lanes = at.lanes > 1 && !self.is_constant(y);
-        let by_zero = self.cmpi(at, "eq", y, &zero, e);
+        let by_zero = self.cmpi(at, "eq", y, zero, e);
         let mut undefined = by_zero.clone();
         if signed && (!in_lanes || e == Elem::I64) {
             let (minus, least) = (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
-            let (a, b) = (self.cmpi(at, "eq", x, &least, e), self.cmpi(at, "eq", y, &minus, e));
-            let both = self.bin(at, "arith.andi", &a, &b, Elem::I1);
-            undefined = self.bin(at, "arith.ori", &undefined, &both, Elem::I1);
+            let (a, b) = (self.cmpi(at, "eq", x, least, e), self.cmpi(at, "eq", y, minus, e));
+            let both = self.bin(at, "arith.andi", a, b, Elem::I1);
+            undefined = self.bin(at, "arith.ori", undefined, both, Elem::I1);
         }
-        let safe = self.select(at, &undefined, &one, y, e);
+        let safe = self.select(at, undefined, one, y, e);
         let result = if in_lanes {
-            self.divide_lanes(at, op, dtype, x, &safe)
+            self.divide_lanes(at, op, dtype, x, safe)
         } else {
             let name = match (op, signed) {
                 (BinaryOp::Div, true) => "arith.divsi",
@@ -309,72 +310,72 @@ impl Emitter<'_> {
                 (_, true) => "arith.remsi",
                 (_, false) => "arith.remui",
             };
-            self.bin(at, name, x, &safe, e)
+            self.bin(at, name, x, safe, e)
         };
         // The most negative integer divided by 1 is itself, as it is by −1.
         let ones = self.integer(at, e, -1);
-        let of_zero = if op == BinaryOp::Div { &ones } else { x };
-        self.select(at, &by_zero, of_zero, &result, e)
+        let of_zero = if op == BinaryOp::Div { ones } else { x };
+        self.select(at, by_zero, of_zero, result, e)
     }
 
     /// Powers by squaring, over the bits of the exponent.
-    fn integer_power(&mut self, at: At, dtype: DType, x: &str, y: &str) -> String {
+    fn integer_power(&mut self, at: At, dtype: DType, x: Value, y: Value) -> Value {
         let e = Elem::of(dtype);
         let (zero, one) = (self.integer(at, e, 0), self.integer(at, e, 1));
         let (low, high, step) = (self.int(0), self.int(e.bits().into()), self.int(1));
         let scope = self.open(at.scope, Vec::new(), None);
         let iv = self.name();
         let inner = At { scope, lanes: at.lanes };
-        let carried: Vec<String> = (0..3).map(|_| self.name()).collect();
-        let odd = self.bin(inner, "arith.andi", &carried[2], &one, e);
-        let is_odd = self.cmpi(inner, "ne", &odd, &zero, e);
-        let product = self.bin(inner, "arith.muli", &carried[0], &carried[1], e);
-        let result = self.select(inner, &is_odd, &product, &carried[0], e);
-        let square = self.bin(inner, "arith.muli", &carried[1], &carried[1], e);
-        let rest = self.bin(inner, "arith.shrui", &carried[2], &one, e);
+        let carried: Vec<Value> = (0..3).map(|_| self.name()).collect();
+        let odd = self.bin(inner, "arith.andi", carried[2], one, e);
+        let is_odd = self.cmpi(inner, "ne", odd, zero, e);
+        let product = self.bin(inner, "arith.muli", carried[0], carried[1], e);
+        let result = self.select(inner, is_odd, product, carried[0], e);
+        let square = self.bin(inner, "arith.muli", carried[1], carried[1], e);
+        let rest = self.bin(inner, "arith.shrui", carried[2], one, e);
         let ty = e.ty(at.lanes);
-        let inits = [one.as_str(), x, y];
+        let inits = [one, x, y];
         let carried: Vec<crate::lower::emit::Carried> = carried
             .into_iter()
             .zip(inits)
             .zip([result, square, rest])
             .map(|((name, init), next)| crate::lower::emit::Carried {
                 name,
-                init: init.to_string(),
+                init: init,
                 ty: ty.clone(),
                 next,
             })
             .collect();
         let bounds = crate::lower::emit::Bounds { low, high, step };
-        let power = self.close_loop(scope, &iv, &bounds, &carried)[0].clone();
+        let power = self.close_loop(scope, iv, &bounds, &carried)[0].clone();
         if !dtype.is_signed_int() {
             return power;
         }
         // A negative exponent: ±1 for the bases ±1, else 0.
         let minus = self.integer(at, e, -1);
-        let negative = self.cmpi(at, "slt", y, &zero, e);
-        let odd = self.bin(at, "arith.andi", y, &one, e);
-        let is_odd = self.cmpi(at, "ne", &odd, &zero, e);
-        let sign = self.select(at, &is_odd, &minus, &one, e);
-        let is_minus = self.cmpi(at, "eq", x, &minus, e);
-        let is_one = self.cmpi(at, "eq", x, &one, e);
-        let of_minus = self.select(at, &is_minus, &sign, &zero, e);
-        let inverse = self.select(at, &is_one, &one, &of_minus, e);
-        self.select(at, &negative, &inverse, &power, e)
+        let negative = self.cmpi(at, "slt", y, zero, e);
+        let odd = self.bin(at, "arith.andi", y, one, e);
+        let is_odd = self.cmpi(at, "ne", odd, zero, e);
+        let sign = self.select(at, is_odd, minus, one, e);
+        let is_minus = self.cmpi(at, "eq", x, minus, e);
+        let is_one = self.cmpi(at, "eq", x, one, e);
+        let of_minus = self.select(at, is_minus, sign, zero, e);
+        let inverse = self.select(at, is_one, one, of_minus, e);
+        self.select(at, negative, inverse, power, e)
     }
 
     /// A conversion.
-    pub fn convert(&mut self, at: At, from: DType, to: DType, x: &str) -> String {
+    pub fn convert(&mut self, at: At, from: DType, to: DType, x: Value) -> Value {
         let (a, b) = (Elem::of(from), Elem::of(to));
         if to.is_bool() {
             return if from.is_float() {
                 let zero = self.float(at, a, 0.0);
-                self.cmpf(at, "une", x, &zero, a)
+                self.cmpf(at, "une", x, zero, a)
             } else if from.is_bool() {
-                x.to_string()
+                x
             } else {
                 let zero = self.integer(at, a, 0);
-                self.cmpi(at, "ne", x, &zero, a)
+                self.cmpi(at, "ne", x, zero, a)
             };
         }
         match (from.is_float(), to.is_float()) {
@@ -385,12 +386,12 @@ impl Emitter<'_> {
                 }
                 (Elem::F64, Elem::F32) => self.cast(at, "arith.truncf", x, a, b),
                 (Elem::F32, Elem::F64) => self.cast(at, "arith.extf", x, a, b),
-                _ => self.round_half(at, to, x.to_string()),
+                _ => self.round_half(at, to, x),
             },
             (true, false) => self.integer_of(at, (a, b), to.is_signed_int(), x),
             (false, true) if from.is_bool() => {
                 let (one, zero) = (self.float(at, b, 1.0), self.float(at, b, 0.0));
-                self.select(at, x, &one, &zero, b)
+                self.select(at, x, one, zero, b)
             }
             (false, true) => {
                 let name = if from.is_signed_int() { "arith.sitofp" } else { "arith.uitofp" };
@@ -407,7 +408,7 @@ impl Emitter<'_> {
                 if is_half(to) {
                     // Rounded once: what does not fit in `f64` is far beyond the precision of a half.
                     let wide = self.cast(at, name, x, a, Elem::F64);
-                    let odd = self.round_to_odd(at, &wide);
+                    let odd = self.round_to_odd(at, wide);
                     return self.round_half(at, to, odd);
                 }
                 self.cast(at, name, x, a, b)
@@ -419,7 +420,7 @@ impl Emitter<'_> {
                     let name = if from.is_signed_int() { "arith.extsi" } else { "arith.extui" };
                     self.cast(at, name, x, a, b)
                 } else {
-                    x.to_string()
+                    x
                 }
             }
         }
@@ -427,7 +428,7 @@ impl Emitter<'_> {
 
     /// A float as an integer: towards zero, the nearest integer there is, and 0 for what is not a number. The argument
     /// is brought to where the machine's own conversion says the same.
-    fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: &str) -> String {
+    fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: Value) -> Value {
         let bits = b.bits() as i32;
         let (low, end) =
             if signed { (-2f64.powi(bits - 1), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
@@ -437,56 +438,56 @@ impl Emitter<'_> {
         let digits = if signed { bits - 1 } else { bits };
         let last = if digits <= mantissa { end - 1.0 } else { end - 2f64.powi(digits - mantissa) };
         // Where the least integer is 0, the comparison with it does this for what is not a number.
-        let mut value = x.to_string();
+        let mut value = x;
         if signed {
             let number = self.cmpf(at, "ord", x, x, a);
             let zero = self.float(at, a, 0.0);
-            value = self.select(at, &number, x, &zero, a);
+            value = self.select(at, number, x, zero, a);
         }
         for (predicate, bound) in [("ogt", low), ("olt", last)] {
             let bound = self.float(at, a, bound);
-            let inside = self.cmpf(at, predicate, &value, &bound, a);
-            value = self.select(at, &inside, &value, &bound, a);
+            let inside = self.cmpf(at, predicate, value, bound, a);
+            value = self.select(at, inside, value, bound, a);
         }
         // Narrow integers by way of wider ones that machines convert to.
         let wide = if b.bits() < 32 { Elem::I32 } else { b };
         let name = if signed || b.bits() < 32 { "arith.fptosi" } else { "arith.fptoui" };
-        let mut result = self.cast(at, name, &value, a, wide);
+        let mut result = self.cast(at, name, value, a, wide);
         if wide != b {
-            result = self.cast(at, "arith.trunci", &result, wide, b);
+            result = self.cast(at, "arith.trunci", result, wide, b);
         }
         if digits <= mantissa {
             return result;
         }
         let end = self.float(at, a, end);
-        let beyond = self.cmpf(at, "oge", x, &end, a);
+        let beyond = self.cmpf(at, "oge", x, end, a);
         let largest =
             self.constant(b, if signed { (1 << (bits - 1)) - 1 } else { u64::MAX >> (64 - bits) }, at.lanes);
-        self.select(at, &beyond, &largest, &result, b)
+        self.select(at, beyond, largest, result, b)
     }
 
     /// Rounds `f64` to `f32` so that rounding again, to fewer bits, gives what rounding once would have.
-    fn round_to_odd(&mut self, at: At, x: &str) -> String {
+    fn round_to_odd(&mut self, at: At, x: Value) -> Value {
         let (f, d, i) = (Elem::F32, Elem::F64, Elem::I32);
         let near = self.cast(at, "arith.truncf", x, d, f);
-        let back = self.cast(at, "arith.extf", &near, f, d);
-        let (size, near_size) = (self.un(at, "math.absf", x, d), self.un(at, "math.absf", &back, d));
-        let beyond = self.cmpf(at, "ogt", &near_size, &size, d);
-        let bits = self.cast(at, "arith.bitcast", &near, f, i);
+        let back = self.cast(at, "arith.extf", near, f, d);
+        let (size, near_size) = (self.un(at, "math.absf", x, d), self.un(at, "math.absf", back, d));
+        let beyond = self.cmpf(at, "ogt", near_size, size, d);
+        let bits = self.cast(at, "arith.bitcast", near, f, i);
         let one = self.integer(at, i, 1);
-        let lower = self.bin(at, "arith.subi", &bits, &one, i);
-        let truncated = self.select(at, &beyond, &lower, &bits, i);
-        let odd = self.bin(at, "arith.ori", &truncated, &one, i);
-        let inexact = self.cmpf(at, "one", x, &back, d);
-        let chosen = self.select(at, &inexact, &odd, &bits, i);
-        self.cast(at, "arith.bitcast", &chosen, i, f)
+        let lower = self.bin(at, "arith.subi", bits, one, i);
+        let truncated = self.select(at, beyond, lower, bits, i);
+        let odd = self.bin(at, "arith.ori", truncated, one, i);
+        let inexact = self.cmpf(at, "one", x, back, d);
+        let chosen = self.select(at, inexact, odd, bits, i);
+        self.cast(at, "arith.bitcast", chosen, i, f)
     }
 
     /// The bits as another type of the same width.
-    pub fn bitcast(&mut self, at: At, from: DType, to: DType, x: &str) -> String {
-        let raw = self.narrow(from, x.to_string(), at);
+    pub fn bitcast(&mut self, at: At, from: DType, to: DType, x: Value) -> Value {
+        let raw = self.narrow(from, x, at);
         let (a, b) = (Elem::in_memory(from), Elem::in_memory(to));
-        let raw = if a == b { raw } else { self.cast(at, "arith.bitcast", &raw, a, b) };
+        let raw = if a == b { raw } else { self.cast(at, "arith.bitcast", raw, a, b) };
         self.widen(to, raw, at)
     }
 
@@ -497,8 +498,8 @@ impl Emitter<'_> {
         dtype: DType,
         exponent: u32,
         mantissa: u32,
-        x: &str,
-    ) -> String {
+        x: Value,
+    ) -> Value {
         // A half is rounded as the `f32` that holds it; its own range and precision are no wider.
         let (exponent_bits, mantissa_bits) = if dtype == DType::F64 { (11, 52) } else { (8, 23) };
         let (own_exponent, own_mantissa) = match dtype {
@@ -510,39 +511,39 @@ impl Emitter<'_> {
         let i = e.int();
         let raw = self.cast(at, "arith.bitcast", x, e, i);
         let sign_mask = self.integer(at, i, 1i64 << (e.bits() - 1));
-        let sign = self.bin(at, "arith.andi", &raw, &sign_mask, i);
+        let sign = self.bin(at, "arith.andi", raw, sign_mask, i);
         let infinity = self.integer(at, i, ((1i64 << exponent_bits) - 1) << mantissa_bits);
-        let original = self.bin(at, "arith.xori", &raw, &sign, i);
-        let is_nan = self.cmpi(at, "ugt", &original, &infinity, i);
+        let original = self.bin(at, "arith.xori", raw, sign, i);
+        let is_nan = self.cmpi(at, "ugt", original, infinity, i);
         let mut bits = original;
         if mantissa < own_mantissa {
             let shift = mantissa_bits - mantissa;
             let last = 1i64 << shift;
             let amount = self.integer(at, i, shift.into());
             let one = self.integer(at, i, 1);
-            let high = self.bin(at, "arith.shrui", &bits, &amount, i);
-            let odd = self.bin(at, "arith.andi", &high, &one, i);
+            let high = self.bin(at, "arith.shrui", bits, amount, i);
+            let odd = self.bin(at, "arith.andi", high, one, i);
             let bias = self.integer(at, i, (last >> 1) - 1);
-            let sum = self.bin(at, "arith.addi", &bits, &bias, i);
-            let sum = self.bin(at, "arith.addi", &sum, &odd, i);
+            let sum = self.bin(at, "arith.addi", bits, bias, i);
+            let sum = self.bin(at, "arith.addi", sum, odd, i);
             let mask = self.integer(at, i, !(last - 1));
-            bits = self.bin(at, "arith.andi", &sum, &mask, i);
+            bits = self.bin(at, "arith.andi", sum, mask, i);
         }
         if exponent < own_exponent {
             let bias = (1i64 << (exponent_bits - 1)) - 1;
             let reach = (1i64 << (exponent - 1)) - 1;
             let amount = self.integer(at, i, mantissa_bits.into());
-            let power = self.bin(at, "arith.shrui", &bits, &amount, i);
+            let power = self.bin(at, "arith.shrui", bits, amount, i);
             let (high, low) = (self.integer(at, i, bias + reach), self.integer(at, i, bias - reach));
             let zero = self.integer(at, i, 0);
             let (above, below) =
-                (self.cmpi(at, "sgt", &power, &high, i), self.cmpi(at, "sle", &power, &low, i));
-            let small = self.select(at, &below, &zero, &bits, i);
-            bits = self.select(at, &above, &infinity, &small, i);
+                (self.cmpi(at, "sgt", power, high, i), self.cmpi(at, "sle", power, low, i));
+            let small = self.select(at, below, zero, bits, i);
+            bits = self.select(at, above, infinity, small, i);
         }
-        let signed = self.bin(at, "arith.ori", &bits, &sign, i);
-        let value = self.cast(at, "arith.bitcast", &signed, i, e);
-        let result = self.select(at, &is_nan, x, &value, e);
+        let signed = self.bin(at, "arith.ori", bits, sign, i);
+        let value = self.cast(at, "arith.bitcast", signed, i, e);
+        let result = self.select(at, is_nan, x, value, e);
         self.round_half(at, dtype, result)
     }
 }

@@ -1,5 +1,6 @@
 //! Emits prefetches ([`crate::schedule::prefetch`]).
 
+use crate::code::Value;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
 use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -11,7 +12,7 @@ impl Emitter<'_> {
     /// Asks for what a load will read, if that is far away.
     pub(crate) fn ask_ahead(
         &mut self,
-        (buf, pointer): (Buf, &str),
+        (buf, pointer): (Buf, Value),
         (address, guards): (&Lin, &[Guard]),
         elem: Elem,
         at: At,
@@ -47,13 +48,13 @@ impl Emitter<'_> {
 
     /// Asks for what will be stored, if that is far away and goes through the caches: a line that is not there is
     /// fetched before it is stored into.
-    pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, &str), address: &Lin, elem: Elem, at: At) {
+    pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, Value), address: &Lin, elem: Elem, at: At) {
         if self.asks && !self.streams && self.far_stores.contains(&buf) {
             self.ask(pointer, (address, When::Soon, Ask::Write), elem, at);
         }
     }
 
-    fn ask(&mut self, pointer: &str, (address, when, what): (&Lin, When, Ask), elem: Elem, at: At) {
+    fn ask(&mut self, pointer: Value, (address, when, what): (&Lin, When, Ask), elem: Elem, at: At) {
         let size = elem.size() as i64;
         let lane = self.vector_loop(at.scope, address.loops()).map(|v| v.0);
         let stride = |address: &Lin| lane.map_or(0, |l| address.coeff(l));
@@ -65,10 +66,10 @@ impl Emitter<'_> {
         };
         let Some((address, ahead)) = later else { return };
         let (base, stride) = (self.lin(&address, at.scope), stride(&address));
-        let base = self.element(pointer, &base, elem, at.scope);
+        let base = self.element(pointer, base, elem, at.scope);
         for line in 0..(bytes + LINE - 1) / LINE {
             let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
-            prefetch(self, at.scope, (&base, ahead), elem, what);
+            prefetch(self, at.scope, (base, ahead), elem, what);
         }
     }
 
@@ -133,12 +134,12 @@ impl Emitter<'_> {
 pub(crate) fn prefetch(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    (base, ahead): (&str, i64),
+    (base, ahead): (Value, i64),
     elem: Elem,
     what: Ask,
 ) {
     let ahead = em.int(ahead);
-    let at = em.element(base, &ahead, elem, scope);
+    let at = em.element(base, ahead, elem, scope);
     let (hint, rw) = match what {
         Ask::Write => (3, 1),
         Ask::Now => (3, 0),

@@ -1,5 +1,6 @@
 //! Reductions: loops over their terms, accumulators, and how what is in lanes comes together.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, LoopId};
 use crate::expression::compose::joining;
@@ -59,12 +60,12 @@ impl Emitter<'_> {
         outer: ScopeId,
         Steps { low, high, step }: Steps,
         level: &Level,
-        until: Option<&str>,
+        until: Option<Value>,
     ) -> (Vec<OpenLoop>, Bounds) {
         let mut all: Vec<OpenLoop> = Vec::new();
         let (mut outer, mut bounds) = (outer, self.whole(low, high, step));
         if let Some(until) = until {
-            bounds.high = until.to_string();
+            bounds.high = until;
         }
         for block in level.blocks.iter().map(|block| block * step).filter(|&block| block < high - low) {
             bounds.step = self.int(block);
@@ -80,7 +81,7 @@ impl Emitter<'_> {
     }
 
     /// Reductions along the same loops, in one nest of them.
-    pub(crate) fn reduce(&mut self, group: &[NodeId], at: At) -> Result<Vec<String>, CodegenError> {
+    pub(crate) fn reduce(&mut self, group: &[NodeId], at: At) -> Result<Vec<Value>, CodegenError> {
         let dag = self.dag;
         let terms = group.iter().filter_map(|&id| match &dag[id].node {
             &Node::Reduce { op, body, .. } => Some(Term { op, body, dtype: dag[id].dtype }),
@@ -102,7 +103,7 @@ impl Emitter<'_> {
             let mut next = Vec::new();
             for (term, into) in terms.iter().zip(&last) {
                 let at = At { scope: inner, lanes: at.lanes };
-                next.push(self.accumulate(term.op, term.body, term.dtype, into, at)?);
+                next.push(self.accumulate(term.op, term.body, term.dtype, *into, at)?);
             }
             let next = self.close_nest(&scopes, &levels, &wide, next)?;
             terms.iter().zip(next).map(|(t, x)| self.accumulated(t.op, t.dtype, x, at)).collect()
@@ -116,7 +117,7 @@ impl Emitter<'_> {
     }
 
     /// Names for what every loop of a nest carries.
-    pub(crate) fn levels(&mut self, scopes: &[OpenLoop], count: usize) -> Vec<Vec<String>> {
+    pub(crate) fn levels(&mut self, scopes: &[OpenLoop], count: usize) -> Vec<Vec<Value>> {
         scopes.iter().map(|_| (0..count).map(|_| self.name()).collect()).collect()
     }
 
@@ -124,10 +125,10 @@ impl Emitter<'_> {
     pub(crate) fn close_nest(
         &mut self,
         scopes: &[OpenLoop],
-        levels: &[Vec<String>],
+        levels: &[Vec<Value>],
         wide: &[Accumulator],
-        next: Vec<String>,
-    ) -> Result<Vec<String>, CodegenError> {
+        next: Vec<Value>,
+    ) -> Result<Vec<Value>, CodegenError> {
         let mut next = next;
         for (depth, open) in scopes.iter().enumerate().rev() {
             let outer = depth.checked_sub(1).map(|outer| (&levels[outer], scopes[outer].scope));
@@ -141,7 +142,7 @@ impl Emitter<'_> {
                     next: next[i].clone(),
                 })
                 .collect();
-            next = self.close_loop(open.scope, &open.iv, &open.bounds, &carried);
+            next = self.close_loop(open.scope, open.iv, &open.bounds, &carried);
             if let Some((before, scope)) = outer.filter(|_| open.anew) {
                 next = self.joined_all(wide, before, &next, scope)?;
             }
@@ -153,12 +154,12 @@ impl Emitter<'_> {
     fn joined_all(
         &mut self,
         wide: &[Accumulator],
-        into: &[String],
-        more: &[String],
+        into: &[Value],
+        more: &[Value],
         scope: ScopeId,
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let all = wide.iter().zip(into.iter().zip(more));
-        all.map(|(w, (x, y))| self.join_accumulators(w.op, w.dtype, x, y, At { scope, lanes: w.lanes }))
+        all.map(|(w, (x, y))| self.join_accumulators(w.op, w.dtype, *x, *y, At { scope, lanes: w.lanes }))
             .collect()
     }
 
@@ -168,7 +169,7 @@ impl Emitter<'_> {
         terms: &[Term],
         plan: &ReducePlan,
         at: At,
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let Some((&last, outer)) = plan.order.split_last() else {
             return Err(CodegenError::malformed("a reduction without a loop"));
         };
@@ -182,7 +183,7 @@ impl Emitter<'_> {
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = self.accumulators(terms, lanes);
         let levels = self.levels(&scopes, terms.len());
-        let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
+        let neutral: Vec<Value> = wide.iter().map(|w| w.init.clone()).collect();
         let before = levels.last().filter(|_| own.anew);
         let mut next = levels.last().filter(|_| !own.anew).unwrap_or(&neutral).clone();
         let mut begin = 0;
@@ -199,7 +200,7 @@ impl Emitter<'_> {
             if low == high {
                 continue;
             }
-            let until = end.as_ref().filter(|_| high == main).map(|e| e.until.as_str());
+            let until = end.as_ref().filter(|_| high == main).map(|e| e.until);
             let (blocks, bounds) =
                 self.open_blocks(inner, Steps { low, high, step: lanes as i64 }, own, until);
             let (scope, iv) = self.open_loop(blocks.last().map_or(inner, |b| b.scope), last, lanes);
@@ -212,13 +213,13 @@ impl Emitter<'_> {
             for ((term, wide), init) in terms.iter().zip(&wide).zip(next) {
                 let (name, e) = (self.name(), wide.elem);
                 let at = At { scope, lanes };
-                let mut joined = self.accumulate(term.op, term.body, term.dtype, &name, at)?;
+                let mut joined = self.accumulate(term.op, term.body, term.dtype, name, at)?;
                 if let Some(mask) = self.mask(scope, std::iter::once(last).collect()) {
-                    joined = self.select(at, &mask, &joined, &name, e);
+                    joined = self.select(at, mask, joined, name, e);
                 }
                 carried.push(Carried { name, init, ty: e.ty(lanes), next: joined });
             }
-            next = self.close_blocks((scope, &iv), &bounds, &blocks, &wide, carried)?;
+            next = self.close_blocks((scope, iv), &bounds, &blocks, &wide, carried)?;
             if let Some(end) = end.as_ref().filter(|_| high == main) {
                 self.keep_tail(end, (last, main, lanes), inner);
             }
@@ -228,19 +229,19 @@ impl Emitter<'_> {
         }
         let next = self.close_nest(&scopes, &levels, &wide, next)?;
         let at = At { scope: at.scope, lanes };
-        terms.iter().zip(next).map(|(t, x)| self.horizontal(t.op, t.dtype, &x, at)).collect()
+        terms.iter().zip(next).map(|(t, x)| self.horizontal(t.op, t.dtype, x, at)).collect()
     }
 
     /// Closes a loop in lanes that sums, and the loops over its blocks: every block begins anew.
     fn close_blocks(
         &mut self,
-        (scope, iv): (ScopeId, &str),
+        (scope, iv): (ScopeId, Value),
         bounds: &Bounds,
         blocks: &[OpenLoop],
         wide: &[Accumulator],
         mut carried: Vec<Carried>,
-    ) -> Result<Vec<String>, CodegenError> {
-        let first: Vec<String> = carried.iter().map(|c| c.init.clone()).collect();
+    ) -> Result<Vec<Value>, CodegenError> {
+        let first: Vec<Value> = carried.iter().map(|c| c.init.clone()).collect();
         let (mut scope, mut iv, mut bounds) = (scope, iv, bounds);
         for around in blocks.iter().rev() {
             carried.iter_mut().zip(wide.iter().cycle()).for_each(|(c, w)| c.init.clone_from(&w.init));
@@ -248,9 +249,9 @@ impl Emitter<'_> {
             let at = |w: &Accumulator| At { scope: around.scope, lanes: w.lanes };
             for ((c, own), w) in carried.iter_mut().zip(&own).zip(wide.iter().cycle()) {
                 c.name = self.name();
-                c.next = self.join_accumulators(w.op, w.dtype, &c.name, own, at(w))?;
+                c.next = self.join_accumulators(w.op, w.dtype, c.name, *own, at(w))?;
             }
-            (scope, iv, bounds) = (around.scope, &around.iv, &around.bounds);
+            (scope, iv, bounds) = (around.scope, around.iv, &around.bounds);
         }
         carried.iter_mut().zip(first).for_each(|(c, init)| c.init = init);
         Ok(self.close_loop(scope, iv, bounds, &carried))
@@ -290,9 +291,9 @@ impl Emitter<'_> {
         &mut self,
         terms: &[Term],
         wide: &[Accumulator],
-        first: Vec<String>,
+        first: Vec<Value>,
         ((outer, last, lanes, part), level): ((ScopeId, LoopId, usize, i64), &Level),
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let (blocks, bounds) =
             self.open_blocks(outer, Steps { low: 0, high: part, step: lanes as i64 }, level, None);
         let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
@@ -303,13 +304,13 @@ impl Emitter<'_> {
             let own = self.open(scope, vec![(last, place)], Some((last, lanes)));
             for ((term, wide), first) in terms.iter().zip(wide).zip(&first) {
                 let (name, at) = (self.name(), At { scope: own, lanes });
-                let next = self.accumulate(term.op, term.body, term.dtype, &name, at)?;
+                let next = self.accumulate(term.op, term.body, term.dtype, name, at)?;
                 let init = if stream == 0 { first } else { &wide.init }.clone();
                 carried.push(Carried { name, init, ty: wide.elem.ty(lanes), next });
             }
             self.close_plain(own);
         }
-        let all = self.close_blocks((scope, &iv), &bounds, &blocks, wide, carried)?;
+        let all = self.close_blocks((scope, iv), &bounds, &blocks, wide, carried)?;
         let mut joined = all[..terms.len()].to_vec();
         for more in all[terms.len()..].chunks(terms.len()) {
             joined = self.joined_all(wide, &joined, more, outer)?;
@@ -343,20 +344,20 @@ impl Emitter<'_> {
         &mut self,
         op: AccOp,
         dtype: DType,
-        x: &str,
+        x: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let e = keys::of(op, dtype).map_or(Elem::of(dtype), |k| k.elem());
-        let (mut lanes, mut value) = (at.lanes, x.to_string());
+        let (mut lanes, mut value) = (at.lanes, x);
         while lanes > 1 {
             let half = lanes / 2;
-            let [a, b] = [0, half].map(|first| self.some_lanes(at.scope, &value, (e, lanes), (first, half)));
+            let [a, b] = [0, half].map(|first| self.some_lanes(at.scope, value, (e, lanes), (first, half)));
             if half == 1 {
                 let at = At { scope: at.scope, lanes: 1 };
-                let joined = self.join_accumulators(op, dtype, &a, &b, at)?;
+                let joined = self.join_accumulators(op, dtype, a, b, at)?;
                 return Ok(self.accumulated(op, dtype, joined, at));
             }
-            value = self.join_accumulators(op, dtype, &a, &b, At { scope: at.scope, lanes: half })?;
+            value = self.join_accumulators(op, dtype, a, b, At { scope: at.scope, lanes: half })?;
             lanes = half;
         }
         Ok(self.accumulated(op, dtype, value, At { scope: at.scope, lanes }))
@@ -367,10 +368,10 @@ impl Emitter<'_> {
         &mut self,
         op: AccOp,
         dtype: DType,
-        x: &str,
-        y: &str,
+        x: Value,
+        y: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         match keys::of(op, dtype) {
             Some(kind) => Ok(kind.join(self, x, y, at)),
             None => self.join_values(op, dtype, x, y, at),
@@ -378,9 +379,9 @@ impl Emitter<'_> {
     }
 
     /// The value of an accumulator.
-    pub(crate) fn accumulated(&mut self, op: AccOp, dtype: DType, x: String, at: At) -> String {
+    pub(crate) fn accumulated(&mut self, op: AccOp, dtype: DType, x: Value, at: At) -> Value {
         match keys::of(op, dtype) {
-            Some(kind) => kind.value(self, &x, at),
+            Some(kind) => kind.value(self, x, at),
             None => x,
         }
     }
@@ -392,9 +393,9 @@ impl Emitter<'_> {
         op: AccOp,
         body: NodeId,
         dtype: DType,
-        into: &str,
+        into: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
         self.join(op, body, wide, into, at)
     }
@@ -405,23 +406,23 @@ impl Emitter<'_> {
         op: AccOp,
         body: NodeId,
         dtype: DType,
-        into: &str,
+        into: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let Some(kind) = keys::of(op, dtype) else { return self.join(op, body, dtype, into, at) };
         let value = self.term(body, at)?;
-        let key = kind.key(self, &value, at);
-        Ok(kind.join(self, into, &key, at))
+        let key = kind.key(self, value, at);
+        Ok(kind.join(self, into, key, at))
     }
 
     /// The value of the body, which is kept where it is needed again.
-    fn term(&mut self, body: NodeId, at: At) -> Result<String, CodegenError> {
+    fn term(&mut self, body: NodeId, at: At) -> Result<Value, CodegenError> {
         let value = self.operand(body, at)?;
         if let Some((term_cache, pointer)) = self.term_cache.clone().filter(|s| s.0.body == body) {
             let kept = Val { ssa: value.clone(), lanes: at.lanes };
             // It is read again soon.
             let streams = std::mem::take(&mut self.streams);
-            self.store(&pointer, term_cache.dtype, &term_cache.address, &kept, at);
+            self.store(pointer, term_cache.dtype, &term_cache.address, &kept, at);
             self.streams = streams;
         }
         Ok(value)
@@ -433,9 +434,9 @@ impl Emitter<'_> {
         op: AccOp,
         body: NodeId,
         dtype: DType,
-        into: &str,
+        into: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         // A product that is kept is needed by itself.
         let kept = self.term_cache.as_ref().is_some_and(|s| s.0.body == body);
         let fused = matches!(dtype, DType::F32 | DType::F64) && !kept;
@@ -446,7 +447,7 @@ impl Emitter<'_> {
             );
         }
         let value = self.term(body, at)?;
-        self.join_values(op, dtype, into, &value, at)
+        self.join_values(op, dtype, into, value, at)
     }
 
     /// Joins two partial results. Sums of halves are kept in `f32`.
@@ -454,10 +455,10 @@ impl Emitter<'_> {
         &mut self,
         op: AccOp,
         dtype: DType,
-        x: &str,
-        y: &str,
+        x: Value,
+        y: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
         self.binary(at, joining(op)?, wide, x, y)
     }
@@ -481,7 +482,7 @@ fn in_blocks(terms: &[Term], steps: &[i64], wanted: i64) -> Vec<Level> {
 
 pub(crate) struct OpenLoop {
     pub(crate) scope: ScopeId,
-    iv: String,
+    iv: Value,
     bounds: Bounds,
     /// Do sums begin anew with the loop, and are added to those of the loop around it in the end?
     anew: bool,
@@ -508,7 +509,7 @@ const MOST: usize = 1024;
 pub(crate) struct Accumulator {
     op: AccOp,
     dtype: DType,
-    pub(crate) init: String,
+    pub(crate) init: Value,
     lanes: usize,
     /// The type of a lane: that of keys, where there are keys.
     elem: Elem,

@@ -3,6 +3,7 @@
 //! The outer loops over the output are cut into units, which tasks share; the last loop is done in lanes, with the
 //! rest element by element; reductions stand at the depth where what they depend on is known.
 
+use crate::code::{POINTERS, Value};
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, buffers};
@@ -169,7 +170,7 @@ pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) ->
 pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
     let root = em.root();
     for (i, &buf) in buffers.iter().enumerate() {
-        let at = em.op(root, &format!("llvm.getelementptr %ptrs[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
+        let at = em.op(root, &format!("llvm.getelementptr {POINTERS}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
         let pointer = em.op(root, &format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"));
         em.pointers.insert(buf, pointer);
     }
@@ -284,11 +285,11 @@ impl Row<'_> {
             let part = em.open(scope, Vec::new(), None);
             em.limit(part, l, start, end);
             self.lines(em, part, (further, last), range.clone())?;
-            em.close_if(part, &holds);
+            em.close_if(part, holds);
             if !every {
                 let rest = em.open(scope, Vec::new(), None);
                 self.line(em, rest, last, range.clone(), Conditions::LookedAt)?;
-                em.close_unless(rest, &holds);
+                em.close_unless(rest, holds);
             }
         }
         Ok(())
@@ -346,7 +347,7 @@ impl Row<'_> {
                         self.point(em, inner)?;
                     }
                 }
-                em.close_loop(inner, &iv, &bounds, &[]);
+                em.close_loop(inner, iv, &bounds, &[]);
             }
             let mut from = main;
             while from < end {
@@ -360,7 +361,7 @@ impl Row<'_> {
                     em.limit(inner, l, from, to);
                 }
                 self.rest_of_rows(em, inner)?;
-                em.close_loop(inner, &iv, &bounds, &[]);
+                em.close_loop(inner, iv, &bounds, &[]);
                 from = to;
             }
             em.streams = past;
@@ -423,8 +424,8 @@ impl Row<'_> {
                 first.terms.retain(|t| t.0 != column);
                 let place = em.lin(&first, scope);
                 let pointer = em.pointer(output.to)?;
-                let first = em.element(&pointer, &place, elem, scope);
-                em.store_columns(&first, &columns, elem, at);
+                let first = em.element(pointer, place, elem, scope);
+                em.store_columns(first, &columns, elem, at);
             }
             _ => self.point(em, scope)?,
         }
@@ -440,7 +441,7 @@ impl Row<'_> {
         let bounds = em.whole(0, em.dag.extent(column), 1);
         let (inner, iv) = em.open_loop(scope, column, 1);
         self.point(em, inner)?;
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, iv, &bounds, &[]);
         Ok(())
     }
 
@@ -480,7 +481,7 @@ impl Row<'_> {
             && (re.join, im.join) == (None, None)
         {
             let pointer = em.pointer(re.to)?;
-            em.store_pairs(&pointer, em.dag[re.root].dtype, &re.address, [x, y], At { scope, lanes });
+            em.store_pairs(pointer, em.dag[re.root].dtype, &re.address, [x, y], At { scope, lanes });
             return Ok(());
         }
         for (output, mut value) in self.outputs.iter().zip(values) {
@@ -489,13 +490,13 @@ impl Row<'_> {
             let part = em.dag[output.root].dtype;
             let pointer = em.pointer(output.to)?;
             if let Some(op) = output.join {
-                let old = em.load(&pointer, part, &output.address, &[], at);
+                let old = em.load(pointer, part, &output.address, &[], at);
                 let new = em.spread(&value, crate::machine::elem::Elem::of(part), at);
-                let joined = em.join_values(op, part, &old, &new, at)?;
+                let joined = em.join_values(op, part, old, new, at)?;
                 value = Val { ssa: em.round_half(at, part, joined), lanes };
             }
-            em.ask_to_store((output.to, &pointer), &output.address, Elem::in_memory(part), at);
-            em.store(&pointer, part, &output.address, &value, at);
+            em.ask_to_store((output.to, pointer), &output.address, Elem::in_memory(part), at);
+            em.store(pointer, part, &output.address, &value, at);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Emits scans ([`crate::schedule::scan`]): one step an output, in lanes across lines, or in blocks along one.
 
+use crate::code::Value;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, NodeId};
 use crate::expression::output::Output;
@@ -19,9 +20,9 @@ const BLOCK: i64 = 32;
 
 impl Scan {
     /// The position at a step: the step itself, or from behind what is left of `last`.
-    fn position(&self, em: &mut Emitter<'_>, scope: ScopeId, step: &str, last: i64) -> String {
+    fn position(&self, em: &mut Emitter<'_>, scope: ScopeId, step: Value, last: i64) -> Value {
         if !self.backwards {
-            return step.to_string();
+            return step;
         }
         let last = em.int(last);
         em.op(scope, &format!("arith.subi {last}, {step} : i64"))
@@ -117,13 +118,13 @@ pub fn emit(
         let bounds = clip(&mut em, scope, &range, (0, main), across as i64);
         let (inner, iv) = em.open_loop(scope, last, across);
         line(&mut em, inner, across)?;
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, iv, &bounds, &[]);
     }
     if main < extent {
         let (inner, iv, rest) = em.open_rest(scope, last, (extent - main) as usize);
         let bounds = clip(&mut em, scope, &range, (main, extent), rest as i64);
         line(&mut em, inner, rest)?;
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, iv, &bounds, &[]);
     }
     close_all(&mut em, closing);
     finish(em, buffers, units.tasks, written(outputs), text)
@@ -146,7 +147,7 @@ impl Sums {
         self.keys.map_or(Elem::of(self.dtype), |k| k.elem())
     }
 
-    fn neutral(&self, em: &mut Emitter<'_>, lanes: usize) -> String {
+    fn neutral(&self, em: &mut Emitter<'_>, lanes: usize) -> Value {
         match self.keys {
             Some(keys) => keys.neutral(em, lanes),
             None => em.scalar(self.op.neutral(self.dtype), lanes),
@@ -154,13 +155,13 @@ impl Sums {
     }
 
     /// The term of a step.
-    fn term(&self, em: &mut Emitter<'_>, scan: &Scan, at: At) -> Result<String, CodegenError> {
+    fn term(&self, em: &mut Emitter<'_>, scan: &Scan, at: At) -> Result<Value, CodegenError> {
         let term = em.value(scan.step, at.scope)?;
         let term = em.spread(&term, Elem::of(self.dtype), at);
-        Ok(self.keys.map_or(term.clone(), |keys| keys.key(em, &term, at)))
+        Ok(self.keys.map_or(term.clone(), |keys| keys.key(em, term, at)))
     }
 
-    fn join(&self, em: &mut Emitter<'_>, sum: &str, term: &str, at: At) -> Result<String, CodegenError> {
+    fn join(&self, em: &mut Emitter<'_>, sum: Value, term: Value, at: At) -> Result<Value, CodegenError> {
         match self.keys {
             Some(keys) => Ok(keys.join(em, sum, term, at)),
             None => em.join_values(self.op, self.dtype, sum, term, at),
@@ -168,8 +169,8 @@ impl Sums {
     }
 
     /// What is stored, or computed with.
-    fn value(&self, em: &mut Emitter<'_>, sum: &str, at: At) -> Val {
-        let value = self.keys.map_or(sum.to_string(), |keys| keys.value(em, sum, at));
+    fn value(&self, em: &mut Emitter<'_>, sum: Value, at: At) -> Val {
+        let value = self.keys.map_or(sum, |keys| keys.value(em, sum, at));
         Val { ssa: em.round_half(at, self.dtype, value), lanes: at.lanes }
     }
 
@@ -190,11 +191,11 @@ impl Sums {
     fn close_blocks(
         &self,
         em: &mut Emitter<'_>,
-        (scope, iv): (ScopeId, &str),
+        (scope, iv): (ScopeId, Value),
         Steps { low, high, step }: Steps,
         blocks: Option<Blocks>,
         (sum, lanes): (Carried, usize),
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let Some(blocks) = blocks else {
             let bounds = em.whole(low, high, step);
             return Ok(em.close_loop(scope, iv, &bounds, &[sum]).swap_remove(0));
@@ -206,9 +207,9 @@ impl Sums {
         let around = Carried { name: blocks.before.clone(), ..sum.clone() };
         let own = Carried { init: self.neutral(em, lanes), ..sum };
         let own = em.close_loop(scope, iv, &bounds, &[own]).swap_remove(0);
-        let next = self.join(em, &blocks.before, &own, At { scope: blocks.scope, lanes })?;
+        let next = self.join(em, blocks.before, own, At { scope: blocks.scope, lanes })?;
         let around = [Carried { next, ..around }];
-        Ok(em.close_loop(blocks.scope, &blocks.iv, &blocks.bounds, &around).swap_remove(0))
+        Ok(em.close_loop(blocks.scope, blocks.iv, &blocks.bounds, &around).swap_remove(0))
     }
 
     /// A sum of a block with what came before it.
@@ -216,20 +217,20 @@ impl Sums {
         &self,
         em: &mut Emitter<'_>,
         blocks: Option<&Blocks>,
-        sum: &str,
+        sum: Value,
         at: At,
-    ) -> Result<String, CodegenError> {
-        blocks.map_or_else(|| Ok(sum.to_string()), |blocks| self.join(em, &blocks.before, sum, at))
+    ) -> Result<Value, CodegenError> {
+        blocks.map_or_else(|| Ok(sum), |blocks| self.join(em, blocks.before, sum, at))
     }
 
     /// The scan of the lanes of a vector, from the first one or from the last.
     fn within(
         &self,
         em: &mut Emitter<'_>,
-        vector: String,
+        vector: Value,
         scan: &Scan,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let (lanes, elem, neutral) = (at.lanes, self.elem(), self.neutral(em, at.lanes));
         let mut sums = vector;
         let place = |i: usize| if scan.backwards { lanes - 1 - i } else { i };
@@ -239,8 +240,8 @@ impl Sums {
             let before = |i: usize| (i & by != 0).then(|| place((i & !(by - 1)) - 1));
             let order: Vec<usize> =
                 (0..lanes).map(|lane| before(place(lane)).unwrap_or(lanes + lane)).collect();
-            let moved = em.pick((&sums, &neutral), lanes, &order, elem, at);
-            sums = self.join(em, &moved, &sums, at)?;
+            let moved = em.pick((sums, neutral), lanes, &order, elem, at);
+            sums = self.join(em, moved, sums, at)?;
         }
         Ok(sums)
     }
@@ -249,9 +250,9 @@ impl Sums {
 /// The loop over the blocks of a line.
 struct Blocks {
     scope: ScopeId,
-    iv: String,
+    iv: Value,
     /// The sum of all before a block.
-    before: String,
+    before: Value,
     bounds: Bounds,
 }
 
@@ -270,17 +271,17 @@ impl Row<'_> {
         let blocks = sums.open_blocks(em, scope, steps);
         let inner = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
         let (iv, state) = (em.name(), em.name());
-        let position = scan.position(em, inner, &iv, length - 1);
+        let position = scan.position(em, inner, iv, length - 1);
         em.bind(inner, scan.along, position);
         let at = At { scope: inner, lanes };
         let term = sums.term(em, scan, at)?;
-        let next = sums.join(em, &state, &term, at)?;
-        let all = sums.after(em, blocks.as_ref(), &next, at)?;
-        let sum = sums.value(em, &all, at);
+        let next = sums.join(em, state, term, at)?;
+        let all = sums.after(em, blocks.as_ref(), next, at)?;
+        let sum = sums.value(em, all, at);
         em.seed(inner, scan.node, sum);
         self.point(em, inner)?;
         let carried = Carried { name: state, init, ty: sums.elem().ty(lanes), next };
-        sums.close_blocks(em, (inner, &iv), steps, blocks, (carried, lanes)).map(drop)
+        sums.close_blocks(em, (inner, iv), steps, blocks, (carried, lanes)).map(drop)
     }
 
     /// One line of a scan, vector by vector.
@@ -308,7 +309,7 @@ impl Row<'_> {
             let blocks = sums.open_blocks(em, scope, steps);
             let part = em.open(blocks.as_ref().map_or(scope, |b| b.scope), Vec::new(), None);
             let (iv, state) = (em.name(), em.name());
-            let position = scan.position(em, part, &iv, low + high - active);
+            let position = scan.position(em, part, iv, low + high - active);
             let inner = em.open(part, vec![(scan.along, position)], Some((scan.along, lanes)));
             em.activate(inner, active as usize, lanes);
             let at = At { scope: inner, lanes };
@@ -318,20 +319,20 @@ impl Row<'_> {
                     (0..lanes).map(|i| if (i as i64) < active { i } else { lanes + i }).collect(),
                     sums.neutral(em, lanes),
                 );
-                term = em.pick((&term, &none), lanes, &order, sums.elem(), at);
+                term = em.pick((term, none), lanes, &order, sums.elem(), at);
             }
-            let before = sums.after(em, blocks.as_ref(), &state, at)?;
+            let before = sums.after(em, blocks.as_ref(), state, at)?;
             let own = sums.within(em, term, scan, at)?;
-            let all = sums.join(em, &before, &own, at)?;
+            let all = sums.join(em, before, own, at)?;
             let end = if scan.backwards { 0 } else { lanes - 1 };
-            let own = em.pick((&own, &own), lanes, &vec![end; lanes], sums.elem(), at);
-            let next = sums.join(em, &state, &own, at)?;
-            let sum = sums.value(em, &all, at);
+            let own = em.pick((own, own), lanes, &vec![end; lanes], sums.elem(), at);
+            let next = sums.join(em, state, own, at)?;
+            let sum = sums.value(em, all, at);
             em.seed(inner, scan.node, sum);
             self.point(em, inner)?;
             em.close_plain(inner);
             let carried = Carried { name: state, init: carry, ty: sums.elem().ty(lanes), next };
-            carry = sums.close_blocks(em, (part, &iv), steps, blocks, (carried, lanes))?;
+            carry = sums.close_blocks(em, (part, iv), steps, blocks, (carried, lanes))?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! A row of masked scores needs one look at its tail: a maximum joins the one value that is there, and a sum whose terms are
 //! zero there ends. The terms of a softmax are such: `exp(fill - maximum)`, which is zero unless the whole row is masked.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::NodeId;
@@ -17,14 +18,14 @@ const LEAST: i64 = 8;
 
 /// Where a loop in lanes ends, and what the terms behind it are.
 pub(crate) struct End {
-    pub(crate) until: String,
+    pub(crate) until: Value,
     /// The values in the tail, of terms that were looked at.
-    values: Vec<(NodeId, String)>,
+    values: Vec<(NodeId, Value)>,
 }
 
 impl Emitter<'_> {
     /// A digit of a loop that has a value in a scope.
-    pub(crate) fn digit(&mut self, scope: ScopeId, digit: &Digit) -> String {
+    pub(crate) fn digit(&mut self, scope: ScopeId, digit: &Digit) -> Value {
         let at = self.lin(&Lin::var(digit.l), scope);
         if digit.modulus == self.dag.extent(digit.l) {
             return at;
@@ -34,7 +35,7 @@ impl Emitter<'_> {
     }
 
     /// The edge of a tail, where all its loops have values: not below zero.
-    fn edge(&mut self, scope: ScopeId, edge: &Edge) -> String {
+    fn edge(&mut self, scope: ScopeId, edge: &Edge) -> Value {
         let (mut sum, zero) = (self.int(edge.offset), self.int(0));
         for digit in &edge.digits {
             let (at, coeff) = (self.digit(scope, digit), self.int(digit.coeff));
@@ -69,7 +70,7 @@ impl Emitter<'_> {
             let (elem, at) = (Elem::of(term.dtype), At { scope: own, lanes });
             let value = self.operand(term.body, at)?;
             // All lanes have the same.
-            let one = self.some_lanes(own, &value, (elem, lanes), (0, 1));
+            let one = self.some_lanes(own, value, (elem, lanes), (0, 1));
             let zero = self.scalar(Scalar::zero(term.dtype), 1);
             let compare = if elem == elem.int() { "arith.cmpi eq" } else { "arith.cmpf oeq" };
             let holds = self.op(own, &format!("{compare}, {one}, {zero} : {}", elem.ty(1)));
@@ -107,8 +108,8 @@ impl Emitter<'_> {
         let (rest, iv) = self.open_loop(scope, last, lanes);
         let value = Val { ssa: value.clone(), lanes };
         let streams = std::mem::take(&mut self.streams);
-        self.store(&pointer, cache.dtype, &cache.address, &value, At { scope: rest, lanes });
+        self.store(pointer, cache.dtype, &cache.address, &value, At { scope: rest, lanes });
         self.streams = streams;
-        self.close_loop(rest, &iv, &bounds, &[]);
+        self.close_loop(rest, iv, &bounds, &[]);
     }
 }

@@ -25,6 +25,7 @@ pub(crate) mod square;
 pub(crate) mod strips;
 pub(crate) mod tile;
 
+use crate::code::Value;
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
@@ -88,9 +89,9 @@ pub(crate) fn emit(
 }
 
 /// A block of a kernel: rows from `row` on, columns from `column` on.
-struct Block<'a> {
-    row: &'a str,
-    column: &'a str,
+struct Block {
+    row: Value,
+    column: Value,
     /// The first of its rows that is stored; those before it were.
     first: usize,
     /// The lanes of a row, and how many of them exist.
@@ -122,18 +123,18 @@ fn behind(dag: &Dag, outputs: &[Output], schedule: &Schedule) -> Option<LoopId> 
 }
 
 /// Opens that loop, if there is one, and otherwise a scope.
-fn open_behind(em: &mut Emitter<'_>, scope: ScopeId, behind: Option<LoopId>) -> (ScopeId, String) {
+fn open_behind(em: &mut Emitter<'_>, scope: ScopeId, behind: Option<LoopId>) -> (ScopeId, Value) {
     match behind {
         Some(l) => em.open_loop(scope, l, 1),
-        None => (em.open(scope, Vec::new(), None), String::new()),
+        None => (em.open(scope, Vec::new(), None), Value::NONE),
     }
 }
 
-fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, String), behind: Option<LoopId>) {
+fn close_behind(em: &mut Emitter<'_>, (scope, iv): (ScopeId, Value), behind: Option<LoopId>) {
     match behind {
         Some(l) => {
             let all = em.whole(0, em.dag.extent(l), 1);
-            em.close_loop(scope, &iv, &all, &[]);
+            em.close_loop(scope, iv, &all, &[]);
         }
         None => em.close_plain(scope),
     }
@@ -257,31 +258,31 @@ impl Row<'_> {
         scope: ScopeId,
         rows_of: &Along,
         last: LoopId,
-        block: &Block<'_>,
+        block: &Block,
     ) -> Result<(), CodegenError> {
         let &Block { row, column, first, lanes, active, reach, ref next } = block;
         let along = rows_of.all;
-        let mut turned: Vec<(NodeId, Vec<String>)> = Vec::new();
+        let mut turned: Vec<(NodeId, Vec<Value>)> = Vec::new();
         for &load in &rows_of.loads {
             turned.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
         }
         if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
-            let binds = vec![(last, column.to_string()), (along, row.to_string())];
+            let binds = vec![(last, column), (along, row)];
             let elem = Elem::in_memory(em.dag[output.root].dtype);
             let pointer = em.pointer(output.to)?;
-            let base = em.corner(&pointer, (&output.address, elem), binds, scope);
+            let base = em.corner(pointer, (&output.address, elem), binds, scope);
             let apart = output.address.coeff(along);
             for i in first..rows_of.block {
-                prefetch(em, scope, (&base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
+                prefetch(em, scope, (base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
             }
         }
         for i in first..rows_of.block {
             let ahead = em.int(i as i64);
             let position = em.op(scope, &format!("arith.addi {row}, {ahead} : i64"));
             let part = em.open(scope, vec![(along, position.clone())], None);
-            rows_of.bind(em, part, &position);
-            let inner = em.open(part, vec![(last, column.to_string())], Some((last, lanes)));
+            rows_of.bind(em, part, position);
+            let inner = em.open(part, vec![(last, column)], Some((last, lanes)));
             em.activate(inner, active, lanes);
             for (load, rows) in &turned {
                 let (dtype, raw) = (em.dag[*load].dtype, rows[i].clone());
@@ -289,7 +290,7 @@ impl Row<'_> {
                 em.seed(inner, *load, Val { ssa, lanes });
             }
             for (base, ahead, elem) in next.iter().skip(i).step_by(rows_of.block) {
-                prefetch(em, inner, (base, *ahead), *elem, Ask::Soon);
+                prefetch(em, inner, (*base, *ahead), *elem, Ask::Soon);
             }
             self.point(em, inner)?;
             em.close_plain(inner);

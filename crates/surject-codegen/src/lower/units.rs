@@ -1,5 +1,6 @@
 //! Opens the loops over the units of work of a task ([`crate::schedule::units`]).
 
+use crate::code::{HIGH, LOW, TASK, Value};
 use crate::expression::address::LoopId;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::schedule::units::{Share, Units};
@@ -7,21 +8,21 @@ use crate::schedule::units::{Share, Units};
 /// An open loop, to be closed.
 pub(crate) struct Open {
     pub(crate) scope: ScopeId,
-    pub(crate) iv: String,
+    pub(crate) iv: Value,
     pub(crate) bounds: Bounds,
 }
 
 /// The ends of a task's part of a loop; `None`: that of the loop.
 #[derive(Clone, Default)]
 pub(crate) struct TaskRange {
-    pub(crate) low: Option<String>,
-    pub(crate) high: Option<String>,
+    pub(crate) low: Option<Value>,
+    pub(crate) high: Option<Value>,
 }
 
 /// Closes loops that stand in each other, outermost first.
 pub(crate) fn close_all(em: &mut Emitter<'_>, mut open: Vec<Open>) {
     while let Some(Open { scope, iv, bounds }) = open.pop() {
-        em.close_loop(scope, &iv, &bounds, &[]);
+        em.close_loop(scope, iv, &bounds, &[]);
     }
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn open_outer(em: &mut Emitter<'_>, units: &Units, outer: &[LoopId]) 
             let end = em.op(scope, &format!("arith.addi {low}, {length} : i64"));
             range = TaskRange { low: Some(low), high: Some(end) };
         }
-        decode(em, scope, &units.prefix, &rest);
+        decode(em, scope, &units.prefix, rest);
         if let Some(&last) = units.prefix.last() {
             em.turn(scope, (last, 1));
         }
@@ -60,11 +61,11 @@ pub(crate) fn open_outer(em: &mut Emitter<'_>, units: &Units, outer: &[LoopId]) 
 }
 
 /// The first unit of `%task` and that of the next one, of so many units for all tasks.
-pub(crate) fn share_of_task(em: &mut Emitter<'_>, total: i64, tasks: i64) -> [String; 2] {
+pub(crate) fn share_of_task(em: &mut Emitter<'_>, total: i64, tasks: i64) -> [Value; 2] {
     let root = em.root();
     let (one, tasks, total) = (em.int(1), em.int(tasks), em.int(total));
-    let next = em.op(root, &format!("arith.addi %task, {one} : i64"));
-    ["%task", next.as_str()].map(|task| {
+    let next = em.op(root, &format!("arith.addi {TASK}, {one} : i64"));
+    [TASK, next].map(|task| {
         let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
         em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
     })
@@ -72,11 +73,11 @@ pub(crate) fn share_of_task(em: &mut Emitter<'_>, total: i64, tasks: i64) -> [St
 
 /// Opens the loop over the units of a run: those of a range, or from `task · total / tasks` up to the start of the
 /// next task.
-fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) {
+fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, Value) {
     let root = em.root();
     let one = em.int(1);
     let [low, high] = match units.share {
-        Share::Range => ["%low".to_string(), "%high".to_string()],
+        Share::Range => [LOW, HIGH],
         Share::Task => share_of_task(em, units.total, units.tasks),
     };
     let scope = em.open(root, Vec::new(), None);
@@ -85,22 +86,22 @@ fn open_units(em: &mut Emitter<'_>, units: &Units) -> (Bounds, ScopeId, String) 
 }
 
 /// Binds loops to the digits of a number, the last loop running fastest.
-pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) {
+pub fn decode(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: Value) {
     for (&l, digit) in loops.iter().zip(digits(em, scope, loops, number)) {
         em.bind(scope, l, digit);
     }
 }
 
 /// The digits of a number, the last loop fastest.
-pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: &str) -> Vec<String> {
+pub fn digits(em: &mut Emitter<'_>, scope: ScopeId, loops: &[LoopId], number: Value) -> Vec<Value> {
     let extents: Vec<i64> = loops.iter().map(|&l| em.dag.extent(l)).collect();
     digits_of(em, scope, &extents, number)
 }
 
 /// The digits of a number in a box of these extents, the last one fastest.
-pub(crate) fn digits_of(em: &mut Emitter<'_>, scope: ScopeId, extents: &[i64], number: &str) -> Vec<String> {
-    let mut digits = vec![String::new(); extents.len()];
-    let mut rest = number.to_string();
+pub(crate) fn digits_of(em: &mut Emitter<'_>, scope: ScopeId, extents: &[i64], number: Value) -> Vec<Value> {
+    let mut digits = vec![Value::NONE; extents.len()];
+    let mut rest = number;
     for (i, &extent) in extents.iter().enumerate().rev() {
         if i == 0 {
             digits[0] = rest;

@@ -1,5 +1,6 @@
 //! Emits windows that are unrolled and jammed ([`crate::schedule::unroll_jam`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
 use crate::expression::dag::{Dag, NodeId};
@@ -14,14 +15,14 @@ use surject_ir::AccOp;
 
 /// A position of the loop over the windows.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Place {
     Known(i64),
-    Varies(&'a str),
+    Varies(Value),
 }
 
-impl Place<'_> {
+impl Place {
     /// The position of the window that comes so many after it.
-    fn position(self, em: &mut Emitter<'_>, scope: ScopeId, window: i64) -> String {
+    fn position(self, em: &mut Emitter<'_>, scope: ScopeId, window: i64) -> Value {
         match self {
             Place::Known(first) => em.int(first + window),
             Place::Varies(first) => {
@@ -43,11 +44,11 @@ impl Place<'_> {
 }
 
 /// Writes so many windows at a place.
-type Inside<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, Place<'_>, i64) -> Result<(), CodegenError>;
+type Inside<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, Place, i64) -> Result<(), CodegenError>;
 
 /// The lanes of a block: the first one, and how many exist.
-struct Lanes<'a> {
-    first: &'a str,
+struct Lanes {
+    first: Value,
     active: usize,
 }
 
@@ -87,7 +88,7 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         range: &TaskRange,
-        inside: &dyn Fn(&mut Emitter<'_>, ScopeId, &Lanes<'_>) -> Result<(), CodegenError>,
+        inside: &dyn Fn(&mut Emitter<'_>, ScopeId, &Lanes) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         let extent = self.schedule.order.last().map_or(1, |&l| em.dag.extent(l));
         let width = self.schedule.lanes as i64;
@@ -99,8 +100,8 @@ impl Row<'_> {
             let bounds = clip(em, scope, range, (low, high), width);
             let inner = em.open(scope, Vec::new(), None);
             let first = em.name();
-            inside(em, inner, &Lanes { first: &first, active: active as usize })?;
-            em.close_loop(inner, &first, &bounds, &[]);
+            inside(em, inner, &Lanes { first: first, active: active as usize })?;
+            em.close_loop(inner, first, &bounds, &[]);
         }
         Ok(())
     }
@@ -122,9 +123,9 @@ impl Row<'_> {
             if blocks > 1 {
                 let inner = em.open(scope, Vec::new(), None);
                 let place = em.name();
-                inside(em, inner, Place::Varies(&place), count)?;
+                inside(em, inner, Place::Varies(place), count)?;
                 let bounds = em.whole(at, at + blocks * count, count);
-                em.close_loop(inner, &place, &bounds, &[]);
+                em.close_loop(inner, place, &bounds, &[]);
                 at += blocks * count;
             } else {
                 let count = count.min(extent - at);
@@ -143,29 +144,29 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         unroll_jam: &UnrollJam,
-        (place, count, lanes): (Place<'_>, i64, &Lanes<'_>),
+        (place, count, lanes): (Place, i64, &Lanes),
     ) -> Result<(), CodegenError> {
         let (dag, dtype) = (em.dag, em.dag[unroll_jam.sum].dtype);
         let width = self.schedule.lanes;
         let types = vec![Elem::of(dtype).ty(width); count as usize];
-        let positions: Vec<String> = (0..count).map(|w| place.position(em, scope, w)).collect();
+        let positions: Vec<Value> = (0..count).map(|w| place.position(em, scope, w)).collect();
         // The loops carry the sums of all windows.
         let wide: Vec<Accumulator> =
             (0..count).map(|_| Accumulator::new(em, AccOp::Add, dtype, width)).collect();
         let nest = em.open_nest(scope, &unroll_jam.looped);
         let inner = nest.last().map_or(scope, |l| l.scope);
         let levels = em.levels(&nest, wide.len());
-        let neutral: Vec<String> = wide.iter().map(|w| w.init.clone()).collect();
+        let neutral: Vec<Value> = wide.iter().map(|w| w.init.clone()).collect();
         let sums = levels.last().unwrap_or(&neutral);
         let holds = self.rows_hold(em, inner, &unroll_jam.rows);
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
-        let bind = |w: usize, n: &str| {
-            vec![(unroll_jam.along, positions[w].clone()), (unroll_jam.written, n.to_string())]
+        let bind = |w: usize, n: Value| {
+            vec![(unroll_jam.along, positions[w].clone()), (unroll_jam.written, n)]
         };
-        let terms: Vec<String> = (0..em.dag.extent(unroll_jam.written)).map(|n| em.int(n)).collect();
+        let terms: Vec<Value> = (0..em.dag.extent(unroll_jam.written)).map(|n| em.int(n)).collect();
         let joined =
-            |em: &mut Emitter<'_>, scope: ScopeId, (w, n): (usize, usize), body: NodeId, sum: &str| {
-                let (own, at) = self.unrolled_lanes(em, scope, (bind(w, &terms[n]), lane), lanes);
+            |em: &mut Emitter<'_>, scope: ScopeId, (w, n): (usize, usize), body: NodeId, sum: Value| {
+                let (own, at) = self.unrolled_lanes(em, scope, (bind(w, terms[n]), lane), lanes);
                 let sum = em.join_term(AccOp::Add, body, dtype, sum, at);
                 em.close_plain(at.scope);
                 em.close_plain(own);
@@ -180,7 +181,7 @@ impl Row<'_> {
                     } else {
                         unroll_jam.outside
                     };
-                    *sum = joined(em, scope, (w, n), body, sum)?;
+                    *sum = joined(em, scope, (w, n), body, *sum)?;
                 }
             }
             Ok::<_, CodegenError>(sums)
@@ -193,12 +194,12 @@ impl Row<'_> {
                 // All windows have the same terms there.
                 let mut all = neutral[0].clone();
                 for n in 0..terms.len() {
-                    all = joined(em, no, (0, n), unroll_jam.outside, &all)?;
+                    all = joined(em, no, (0, n), unroll_jam.outside, all)?;
                 }
                 let at = At { scope: no, lanes: width };
-                let outside = sums.iter().map(|sum| em.join_values(AccOp::Add, dtype, sum, &all, at));
+                let outside = sums.iter().map(|sum| em.join_values(AccOp::Add, dtype, *sum, all, at));
                 let outside = outside.collect::<Result<Vec<_>, _>>()?;
-                em.close_sides([yes, no], &holds, &types, [&inside, &outside])
+                em.close_sides([yes, no], holds, &types, [&inside, &outside])
             }
         };
         let next = em.close_nest(&nest, &levels, &wide, next)?;
@@ -211,8 +212,8 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         unroll_jam: &UnrollJam,
-        (positions, sums): (&[String], Vec<String>),
-        lanes: &Lanes<'_>,
+        (positions, sums): (&[Value], Vec<Value>),
+        lanes: &Lanes,
     ) -> Result<(), CodegenError> {
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
         for (position, ssa) in positions.iter().zip(sums) {
@@ -231,26 +232,26 @@ impl Row<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (binds, lane): (Vec<(LoopId, String)>, LoopId),
-        lanes: &Lanes<'_>,
+        (binds, lane): (Vec<(LoopId, Value)>, LoopId),
+        lanes: &Lanes,
     ) -> (ScopeId, At) {
         let width = self.schedule.lanes;
         let own = em.open(scope, binds, None);
-        let inner = em.open(own, vec![(lane, lanes.first.to_string())], Some((lane, width)));
+        let inner = em.open(own, vec![(lane, lanes.first)], Some((lane, width)));
         em.activate(inner, lanes.active, width);
         (own, At { scope: inner, lanes: width })
     }
 
     /// Do conditions on rows hold? `None`: there are none.
-    fn rows_hold(&self, em: &mut Emitter<'_>, scope: ScopeId, rows: &[Guard]) -> Option<String> {
+    fn rows_hold(&self, em: &mut Emitter<'_>, scope: ScopeId, rows: &[Guard]) -> Option<Value> {
         let at = At { scope, lanes: 1 };
-        let mut all: Option<String> = None;
+        let mut all: Option<Value> = None;
         for guard in rows {
             let value = em.lin(&guard.expr, scope);
             let bound = em.int(guard.bound);
-            let holds = em.cmpi(at, "ult", &value, &bound, Elem::I64);
+            let holds = em.cmpi(at, "ult", value, bound, Elem::I64);
             all = Some(match all {
-                Some(before) => em.bin(at, "arith.andi", &before, &holds, Elem::I1),
+                Some(before) => em.bin(at, "arith.andi", before, holds, Elem::I1),
                 None => holds,
             });
         }

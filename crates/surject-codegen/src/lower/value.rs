@@ -1,5 +1,6 @@
 //! Text of a value: the nodes of an expression, reductions included.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact};
 use crate::expression::dag::{Node, NodeId};
@@ -100,27 +101,27 @@ impl Emitter<'_> {
     }
 
     /// A value in as many lanes as asked for.
-    pub(crate) fn operand(&mut self, node: NodeId, at: At) -> Result<String, CodegenError> {
+    pub(crate) fn operand(&mut self, node: NodeId, at: At) -> Result<Value, CodegenError> {
         let value = self.value(node, at.scope)?;
         let home = self.home(at.scope, self.dag[node].deps);
         Ok(self.spread(&value, Elem::of(self.dag[node].dtype), At { scope: home, lanes: at.lanes }))
     }
 
     /// The value of a node, whose operands are written where they are first known: an arm for every kind of node.
-    fn node(&mut self, id: NodeId, at: At) -> Result<String, CodegenError> {
+    fn node(&mut self, id: NodeId, at: At) -> Result<Value, CodegenError> {
         let data = &self.dag[id];
         let dtype = data.dtype;
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_ahead((*buf, &pointer), (address, guards), Elem::in_memory(dtype), at);
-                self.load(&pointer, dtype, address, guards, at)
+                self.ask_ahead((*buf, pointer), (address, guards), Elem::in_memory(dtype), at);
+                self.load(pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_for_line((*buf, &pointer), (address, *offset), Elem::in_memory(dtype), at)?;
+                self.ask_for_line((*buf, pointer), (address, *offset), Elem::in_memory(dtype), at)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
-                self.gather(&pointer, id, (address, guards), offset, at)
+                self.gather(pointer, id, (address, guards), offset, at)
             }
             // Narrow integers wrap as a conversion does.
             Node::Index(lin) if dtype.is_int() && dtype.size() <= 4 => {
@@ -133,33 +134,33 @@ impl Emitter<'_> {
                     range.is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into());
                 let from = if small { DType::I32 } else { DType::I64 };
                 let index = self.lin_vector(lin, Elem::of(from), at);
-                self.convert(at, from, dtype, &index)
+                self.convert(at, from, dtype, index)
             }
             Node::Const(value) => self.scalar(*value, at.lanes),
             Node::Guarded { guards, fill, inner } => self.guarded(guards, *fill, *inner, at)?,
             Node::Unary(op, x) => {
                 let from = self.dag[*x].dtype;
                 let x = self.operand(*x, at)?;
-                self.unary(at, *op, from, &x)?
+                self.unary(at, *op, from, x)?
             }
             Node::Binary(op, x, y) => self.binary_node(id, *op, (*x, *y), at)?,
             Node::Select(c, x, y) => {
                 let (x, y) = (self.operand(*x, at)?, self.operand(*y, at)?);
-                self.choose(at, *c, (&x, &y), Elem::of(dtype))?
+                self.choose(at, *c, (x, y), Elem::of(dtype))?
             }
             Node::Convert(x) => {
                 let from = self.dag[*x].dtype;
                 let x = self.operand(*x, at)?;
-                self.convert(at, from, dtype, &x)
+                self.convert(at, from, dtype, x)
             }
             Node::Bitcast(x) => {
                 let from = self.dag[*x].dtype;
                 let x = self.operand(*x, at)?;
-                self.bitcast(at, from, dtype, &x)
+                self.bitcast(at, from, dtype, x)
             }
             Node::ReducePrecision(exponent, mantissa, x) => {
                 let x = self.operand(*x, at)?;
-                self.reduce_precision(at, dtype, *exponent, *mantissa, &x)
+                self.reduce_precision(at, dtype, *exponent, *mantissa, x)
             }
             Node::Reduce { .. } if self.written_out(id, at) => self.reduce_written_out(id, at)?,
             Node::Reduce { .. } => self.reduce(&[id], at)?.swap_remove(0),
@@ -174,7 +175,7 @@ impl Emitter<'_> {
         fill: Scalar,
         inner: NodeId,
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let facts: Vec<GuardFact> = guards.iter().map(|g| self.fact(g, at.scope)).collect();
         if facts.contains(&GuardFact::Never) {
             return Ok(self.scalar(fill, at.lanes));
@@ -189,7 +190,7 @@ impl Emitter<'_> {
         let inside = self.spread(&inside, Elem::I1, at);
         let elem = Elem::of(self.dag[inner].dtype);
         let fill = self.scalar(fill, at.lanes);
-        Ok(self.select(at, &inside, &value, &fill, elem))
+        Ok(self.select(at, inside, value, fill, elem))
     }
 
     /// An operation on two values. Some quotients are had without dividing.
@@ -199,25 +200,25 @@ impl Emitter<'_> {
         op: BinaryOp,
         (x, y): (NodeId, NodeId),
         at: At,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let from = self.dag[x].dtype;
         let (left, right) = (self.operand(x, at)?, self.operand(y, at)?);
         if let (Node::Convert(integer), &Node::Const(by), BinaryOp::Div, DType::F32) =
             (&self.dag[x].node, &self.dag[y].node, op, self.dag[id].dtype)
-            && let Some(quotient) = self.divide_by(at, self.dag[*integer].dtype, &left, by)
+            && let Some(quotient) = self.divide_by(at, self.dag[*integer].dtype, left, by)
         {
             return Ok(quotient);
         }
         if op == BinaryOp::Div
-            && let Some(quotient) = self.divide_again(at, id, y, &left)?
+            && let Some(quotient) = self.divide_again(at, id, y, left)?
         {
             return Ok(quotient);
         }
-        self.binary(at, op, from, &left, &right)
+        self.binary(at, op, from, left, right)
     }
 
     /// A reduction whose terms are written one after the other.
-    fn reduce_written_out(&mut self, id: NodeId, at: At) -> Result<String, CodegenError> {
+    fn reduce_written_out(&mut self, id: NodeId, at: At) -> Result<Value, CodegenError> {
         let dag = self.dag;
         let Node::Reduce { op, ref loops, body, .. } = dag[id].node else {
             return Err(CodegenError::malformed("terms of no reduction"));
@@ -238,13 +239,13 @@ impl Emitter<'_> {
             let inner = self.open_at(at.scope, &values);
             let part = At { scope: inner, lanes: at.lanes };
             let into = &mut parts[term % apart];
-            *into = self.accumulate(op, body, dtype, into, part)?;
+            *into = self.accumulate(op, body, dtype, *into, part)?;
             self.close_plain(inner);
         }
         while parts.len() > 1 {
             let last = parts.split_off(parts.len() / 2 + parts.len() % 2);
             for (a, b) in parts.iter_mut().zip(last) {
-                *a = self.join_accumulators(op, dtype, a, &b, at)?;
+                *a = self.join_accumulators(op, dtype, *a, b, at)?;
             }
         }
         self.passes = around;

@@ -1,5 +1,6 @@
 //! Parts of vectors, and vectors of parts: shuffles, which have an operation of their own further down.
 
+use crate::code::Value;
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Elem;
 
@@ -8,12 +9,12 @@ impl Emitter<'_> {
     pub fn some_lanes(
         &mut self,
         scope: ScopeId,
-        value: &str,
+        value: Value,
         (e, lanes): (Elem, usize),
         (first, width): (usize, usize),
-    ) -> String {
+    ) -> Value {
         if width == lanes {
-            return value.to_string();
+            return value;
         }
         if width == 1 {
             let (to, from) = (e.name(), e.ty(lanes));
@@ -24,15 +25,15 @@ impl Emitter<'_> {
     }
 
     /// A vector of parts of so many lanes each, two or more; their number is a power of two.
-    pub fn of_parts(&mut self, scope: ScopeId, mut parts: Vec<String>, e: Elem, mut lanes: usize) -> String {
+    pub fn of_parts(&mut self, scope: ScopeId, mut parts: Vec<Value>, e: Elem, mut lanes: usize) -> Value {
         while parts.len() > 1 {
             let order: Vec<i64> = (0..2 * lanes as i64).collect();
             let pairs = parts.chunks(2).map(|pair| match pair {
-                [low, high] => self.shuffled((low, high), &order, (e, lanes), scope),
-                _ => pair.concat(),
+                [low, high] => self.shuffled((*low, *high), &order, (e, lanes), scope),
+                _ => pair[0],
             });
             (parts, lanes) = (pairs.collect(), 2 * lanes);
         }
-        parts.concat()
+        parts[0]
     }
 }

@@ -1,9 +1,10 @@
 //! Types of values in registers and in memory.
 
+use std::fmt;
 use surject_ir::DType;
 
 /// The type of a value in a register. Halves are computed in `f32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Elem {
     I1,
@@ -79,8 +80,41 @@ impl Elem {
         }
     }
 
-    /// The MLIR type of this many lanes.
-    pub fn ty(self, lanes: usize) -> String {
-        if lanes == 1 { self.name().to_string() } else { format!("vector<{lanes}x{}>", self.name()) }
+    /// So many lanes of it.
+    pub fn ty(self, lanes: usize) -> Type {
+        Type::Lanes(self, lanes)
+    }
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    /// So many lanes; one is a scalar.
+    Lanes(Elem, usize),
+    /// An address.
+    Pointer,
+    /// An address in each of so many lanes.
+    Pointers(usize),
+    /// What `scf.index_switch` chooses by.
+    Index,
+}
+
+impl Type {
+    /// Numbers of loops, positions and addresses within a tensor.
+    pub const I64: Type = Type::Lanes(Elem::I64, 1);
+
+    /// One truth.
+    pub const I1: Type = Type::Lanes(Elem::I1, 1);
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Type::Lanes(elem, 1) => f.write_str(elem.name()),
+            Type::Lanes(elem, lanes) => write!(f, "vector<{lanes}x{}>", elem.name()),
+            Type::Pointer => f.write_str("!llvm.ptr"),
+            Type::Pointers(lanes) => write!(f, "vector<{lanes}x!llvm.ptr>"),
+            Type::Index => f.write_str("index"),
+        }
     }
 }

@@ -115,7 +115,7 @@ fn kernel(i: usize, kernel: &Kernel, inlined: bool) -> String {
     let (body, functions) =
         (kernel.body.replace("@KERNEL", &name), kernel.functions.replace("@KERNEL", &name));
     let how = if inlined { "attributes {passthrough = [\"alwaysinline\"]} " } else { "" };
-    format!("{name}(%task: i64, %worker: i64, %ptrs: !llvm.ptr) {how}{{\n{body}llvm.return\n}}\n{functions}")
+    format!("{name}(%0: i64, %1: i64, %2: !llvm.ptr) {how}{{\n{body}llvm.return\n}}\n{functions}")
 }
 
 struct Host<'a> {

@@ -5,6 +5,7 @@
 //! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π (`angle`).
 
 use super::{angle, float};
+use crate::code;
 use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Paper, Pen};
 use crate::lower::math::{self, Method};
@@ -113,46 +114,51 @@ impl Sheet<'_, '_> {
 }
 
 impl Paper for Sheet<'_, '_> {
-    fn write(&mut self, _: At, operation: &str) -> String {
+    fn write(&mut self, _: At, operation: &str) -> code::Value {
         match self.operation(operation) {
-            Some(value) => value.to_string(),
+            Some(value) => outside(value),
             // Formulas use what stands above and nothing else; a value without a number stops the verifier.
-            None => Value(u32::MAX).to_string(),
+            None => code::Value::NONE,
         }
     }
 
-    fn literal(&mut self, e: Elem, bits: u64, lanes: usize) -> String {
-        self.0.splat(Scalar::from_bits(dtype(e), bits.into()), lanes).to_string()
+    fn literal(&mut self, e: Elem, bits: u64, lanes: usize) -> code::Value {
+        outside(self.0.splat(Scalar::from_bits(dtype(e), bits.into()), lanes))
     }
 
-    fn list(&mut self, values: &[f32]) -> String {
+    fn list(&mut self, values: &[f32]) -> code::Value {
         let values: Vec<Scalar> = values.iter().map(|&v| Scalar::from_f64(DType::F32, v.into())).collect();
         let ty = Type::vector(DType::F32, values.len());
-        self.0.push(Op::Constant(values), ty).to_string()
+        outside(self.0.push(Op::Constant(values), ty))
     }
 
     // Only formulas for machines with tables take vectors apart.
-    fn part(&mut self, _: At, value: &str, _: Elem, _: (usize, usize)) -> String {
-        value.to_string()
+    fn part(&mut self, _: At, value: code::Value, _: Elem, _: (usize, usize)) -> code::Value {
+        value
     }
 
-    fn join(&mut self, _: At, parts: Vec<String>, _: Elem, _: usize) -> String {
+    fn join(&mut self, _: At, parts: Vec<code::Value>, _: Elem, _: usize) -> code::Value {
         parts.into_iter().next().unwrap_or_default()
     }
 }
 
-/// What a formula gives: values by their names.
+/// A value of the kernel as formulas see it.
+fn outside(value: Value) -> code::Value {
+    code::Value(value.0)
+}
+
+/// What a formula gives.
 fn formula<const N: usize>(
     lines: &mut Lines<'_>,
     args: &[Value],
-    write: impl for<'p> FnOnce(&[F<'p>]) -> [String; N],
+    write: impl for<'p> FnOnce(&[F<'p>]) -> [code::Value; N],
 ) -> [Value; N] {
     let at = At { scope: ScopeId::default(), lanes: lines.ty(args[0]).lanes };
     let elems: Vec<Elem> = args.iter().map(|&a| elem(lines.ty(a).dtype)).collect();
     let mut sheet = Sheet(lines);
     let pen = Pen::on(&mut sheet, at, 0);
-    let args: Vec<F<'_>> = args.iter().zip(elems).map(|(a, e)| pen.value(&a.to_string(), e)).collect();
-    write(&args).map(|name| number(&name).unwrap_or(Value(u32::MAX)))
+    let args: Vec<F<'_>> = args.iter().zip(elems).map(|(a, e)| pen.value(outside(*a), e)).collect();
+    write(&args).map(|value| Value(value.0))
 }
 
 /// A value that is known, or where a condition holds in any lane another one in all of them.

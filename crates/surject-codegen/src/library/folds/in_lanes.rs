@@ -5,6 +5,7 @@
 //! by side (`inner_points`). A loop runs over the innermost reduced axis, some elements of it at a time (a [`Piece`]): first
 //! their terms are loaded, for all operands, and then they are joined one after the other.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::{Buf, NodeId, buf};
 use crate::library::folds::{Join, Reduced, flat, initial};
@@ -14,7 +15,7 @@ use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
 use crate::lower::row::Kernel;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
 use surject_ir::DType;
 
@@ -55,7 +56,7 @@ struct InLanes<'a> {
     /// The types of the results.
     dtypes: Vec<DType>,
     /// The types of the vectors that loops carry.
-    types: Vec<String>,
+    types: Vec<Type>,
     /// The kept axes that are not reduced side by side, and their extents.
     kept: Vec<usize>,
     out: Vec<i64>,
@@ -102,12 +103,12 @@ pub(super) fn reduce_lanes(
     let mut own_lanes = None;
     if let Some(digit) = digits.last_mut() {
         let at = At { scope: open.scope, lanes: plan.lanes };
-        (*digit, own_lanes) = w.block_of(digit, (length, beside), at);
+        (*digit, own_lanes) = w.block_of(*digit, (length, beside), at);
     }
     let (loops, state) = w.carrying(open.scope, outer, types);
     let around = loops.last().map_or(open.scope, |l| l.scope);
     let mut state = if outer.is_empty() { inits.clone() } else { state };
-    let mut position = vec![String::new(); shape.len()];
+    let mut position = vec![Value::NONE; shape.len()];
     plan.kept.iter().zip(&digits).for_each(|(&a, digit)| position[a].clone_from(digit));
     axes.iter().zip(&loops).for_each(|(&a, l)| position[a].clone_from(&l.iv));
     for piece in plan.pieces(length_in).into_iter().filter(|p| p.low < p.high) {
@@ -115,7 +116,7 @@ pub(super) fn reduce_lanes(
     }
     let finished = w.close(loops, &inits, types, state);
     let address = w.address(open.scope, &digits, &strides(out));
-    plan.store(&mut w, open.scope, &address, &finished, own_lanes.as_deref())?;
+    plan.store(&mut w, open.scope, address, &finished, own_lanes)?;
     w.close(vec![open], &[], &[], Vec::new());
     let inner_points = plan.inner_points;
     let lines = if reduced.beside { format!(", {inner_points} side by side") } else { String::new() };
@@ -148,7 +149,7 @@ impl<'a> InLanes<'a> {
         let width = if packed && alike { lanes.min(REGISTER / widest) } else { lanes };
         let inner_axis = reduced.axes.last().copied().unwrap_or(0);
         // What is reduced side by side is carried one after the other.
-        let one: Vec<String> = results.held.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
+        let one: Vec<Type> = results.held.iter().map(|&d| Elem::of(d).ty(lanes)).collect();
         Ok(InLanes {
             call,
             reduced,
@@ -169,13 +170,13 @@ impl<'a> InLanes<'a> {
     }
 
     /// The initial values in all lanes, once for each element that is joined side by side.
-    fn initial(&self, w: &mut Writer<'_>) -> Result<Vec<String>, CodegenError> {
+    fn initial(&self, w: &mut Writer<'_>) -> Result<Vec<Value>, CodegenError> {
         let (root, lanes) = (w.root(), self.lanes);
-        let one: Vec<String> = initial(w, self.call, self.dtypes.len(), &self.dtypes)?
+        let one: Vec<Value> = initial(w, self.call, self.dtypes.len(), &self.dtypes)?
             .into_iter()
             .zip(self.dtypes.iter().zip(self.results.held))
             .map(|(mut parts, (&own, &held))| {
-                let ssa = w.em.convert(At { scope: root, lanes: 1 }, own, held, &parts.swap_remove(0));
+                let ssa = w.em.convert(At { scope: root, lanes: 1 }, own, held, parts.swap_remove(0));
                 w.em.spread(&Val { ssa, lanes: 1 }, Elem::of(held), At { scope: root, lanes })
             })
             .collect();
@@ -206,10 +207,10 @@ impl<'a> InLanes<'a> {
         &self,
         w: &mut Writer<'_>,
         around: ScopeId,
-        mut position: Vec<String>,
+        mut position: Vec<Value>,
         piece: &Piece,
-        state: Vec<String>,
-    ) -> Result<Vec<String>, CodegenError> {
+        state: Vec<Value>,
+    ) -> Result<Vec<Value>, CodegenError> {
         let inner = w.em.open(around, Vec::new(), None);
         let iv = w.em.name();
         position[self.inner_axis].clone_from(&iv);
@@ -217,13 +218,13 @@ impl<'a> InLanes<'a> {
             position[self.inner_axis + 1] = w.em.int(0);
         }
         let address = w.address(inner, &position, &self.reduced.own);
-        let names: Vec<String> = self.types.iter().map(|_| w.em.name()).collect();
+        let names: Vec<Value> = self.types.iter().map(|_| w.em.name()).collect();
         // Of every operand the elements that are joined, line after line.
-        let mut terms: Vec<Vec<String>> = Vec::new();
+        let mut terms: Vec<Vec<Value>> = Vec::new();
         for operand in 0..self.dtypes.len() {
             terms.push(match self.call.positions.get(&self.call.arg(operand)?) {
                 Some(&axis) => self.numbers(w, inner, operand, (axis, &mut position), piece),
-                None => self.elements(w, inner, operand, &address, piece)?,
+                None => self.elements(w, inner, operand, address, piece)?,
             });
         }
         let next = self.joined(w, inner, &names, &terms)?;
@@ -233,7 +234,7 @@ impl<'a> InLanes<'a> {
             .collect();
         let bounds =
             Bounds { low: w.em.int(piece.low), high: w.em.int(piece.high), step: w.em.int(piece.step) };
-        Ok(w.em.close_loop(inner, &iv, &bounds, &carried))
+        Ok(w.em.close_loop(inner, iv, &bounds, &carried))
     }
 
     /// The terms of an operand that is the positions along an axis: nothing is loaded.
@@ -242,9 +243,9 @@ impl<'a> InLanes<'a> {
         w: &mut Writer<'_>,
         inner: ScopeId,
         operand: usize,
-        (axis, position): (usize, &mut [String]),
+        (axis, position): (usize, &mut [Value]),
         piece: &Piece,
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
         let different = if self.reduced.place_of[axis] == self.inner_axis { piece.step } else { 1 };
         let counts = (different, piece.step);
@@ -255,7 +256,7 @@ impl<'a> InLanes<'a> {
             }
             let number = self.reduced.number(w, inner, axis, position);
             let held = self.results.held[operand];
-            of_lines.push(w.positions_of(inner, &number.first, held, counts, number.apart, self.lanes));
+            of_lines.push(w.positions_of(inner, number.first, held, counts, number.apart, self.lanes));
         }
         (0..piece.step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect()
     }
@@ -267,18 +268,18 @@ impl<'a> InLanes<'a> {
         w: &mut Writer<'_>,
         inner: ScopeId,
         operand: usize,
-        address: &str,
+        address: Value,
         piece: &Piece,
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let (dtype, own, lanes) = (self.dtypes[operand], &self.reduced.own, self.lanes);
         let pointer = w.pointer(self.call.arg(operand)?)?;
         // So many vectors, from one to the next `ahead` elements, from one lane to the next `apart`.
-        let vectors = |w: &mut Writer<'_>, count: i64, ahead: i64, apart: i64| -> Vec<String> {
+        let vectors = |w: &mut Writer<'_>, count: i64, ahead: i64, apart: i64| -> Vec<Value> {
             let mut vectors = Vec::new();
             for line in 0..count {
                 let ahead = w.em.int(line * ahead);
-                let at = w.add(inner, address, &ahead);
-                vectors.push(w.lanes_of(inner, (&pointer, &at), dtype, apart, lanes));
+                let at = w.add(inner, address, ahead);
+                vectors.push(w.lanes_of(inner, (pointer, at), dtype, apart, lanes));
             }
             vectors
         };
@@ -287,9 +288,9 @@ impl<'a> InLanes<'a> {
         }
         if piece.is_rest || self.reduced.beside {
             let elem = Elem::in_memory(dtype);
-            let first = w.element(inner, &pointer, address, elem);
+            let first = w.element(inner, pointer, address, elem);
             let reach = piece.step * self.inner_points;
-            let rows = Rows { first: &first, stride: own[self.last], reach, elem };
+            let rows = Rows { first: first, stride: own[self.last], reach, elem };
             let at = At { scope: inner, lanes };
             let columns = w.em.columns(&rows, at);
             return Ok(columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect());
@@ -303,24 +304,24 @@ impl<'a> InLanes<'a> {
         &self,
         w: &mut Writer<'_>,
         inner: ScopeId,
-        names: &[String],
-        terms: &[Vec<String>],
-    ) -> Result<Vec<String>, CodegenError> {
+        names: &[Value],
+        terms: &[Vec<Value>],
+    ) -> Result<Vec<Value>, CodegenError> {
         let (n, held, lanes, width) = (self.dtypes.len(), self.results.held, self.lanes, self.width);
-        let mut next: Vec<Vec<String>> = names.chunks(n).map(<[String]>::to_vec).collect();
+        let mut next: Vec<Vec<Value>> = names.chunks(n).map(<[Value]>::to_vec).collect();
         for k in 0..terms.first().map_or(0, Vec::len) {
             let (line, place) = (k / self.inner_points as usize, k % self.inner_points as usize);
             let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
-            let args: Vec<String> = args.collect();
+            let args: Vec<Value> = args.collect();
             // Of the first element nothing is known: it may be the initial value.
             let known = if line > 0 { self.ascending } else { &[] };
-            let mut parts: Vec<Vec<String>> = vec![Vec::new(); n];
+            let mut parts: Vec<Vec<Value>> = vec![Vec::new(); n];
             for first in (0..lanes).step_by(width) {
                 let some = args
                     .iter()
                     .zip(held.iter().cycle())
-                    .map(|(v, &d)| vec![w.em.some_lanes(inner, v, (Elem::of(d), lanes), (first, width))]);
-                let some: Vec<Vec<String>> = some.collect();
+                    .map(|(v, &d)| vec![w.em.some_lanes(inner, *v, (Elem::of(d), lanes), (first, width))]);
+                let some: Vec<Vec<Value>> = some.collect();
                 let results = flat(&self.join.function.apply_knowing(w, inner, &some, width, known)?);
                 parts.iter_mut().zip(results).for_each(|(all, one)| all.push(one));
             }
@@ -337,23 +338,23 @@ impl<'a> InLanes<'a> {
         &self,
         w: &mut Writer<'_>,
         scope: ScopeId,
-        address: &str,
-        results: &[String],
-        own_lanes: Option<&str>,
+        address: Value,
+        results: &[Value],
+        own_lanes: Option<Value>,
     ) -> Result<(), CodegenError> {
         let (n, lanes) = (self.dtypes.len(), self.lanes);
         let zero = w.em.int(0);
-        let address = w.scaled(scope, &zero, address, self.inner_points);
+        let address = w.scaled(scope, zero, address, self.inner_points);
         let whole = At { scope, lanes: lanes * self.inner_points as usize };
         let types = self.dtypes.iter().zip(self.results.held);
         for (i, (place, (&dtype, &held))) in self.results.to.iter().zip(types).enumerate() {
             let Some(place) = *place else { continue };
             let pointer = w.em.pointer(place)?;
-            let of_lanes: Vec<String> = results.iter().skip(i).step_by(n).cloned().collect();
+            let of_lanes: Vec<Value> = results.iter().skip(i).step_by(n).cloned().collect();
             let value = w.side_by_side(scope, of_lanes, (Elem::of(held), lanes));
-            let value = if held == dtype { value } else { w.em.doubled(&value, whole) };
+            let value = if held == dtype { value } else { w.em.doubled(value, whole) };
             let mask = own_lanes.filter(|_| !self.reduced.beside);
-            w.store_lanes(whole, (&pointer, &address), (dtype, &value), (1, mask));
+            w.store_lanes(whole, (pointer, address), (dtype, value), (1, mask));
         }
         Ok(())
     }

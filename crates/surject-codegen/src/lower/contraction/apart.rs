@@ -2,11 +2,13 @@
 //!
 //! What is left is the way from one tile to the next, and that may be compiled with the least effort ([`crate::program::cold`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Node};
 use crate::lower::contraction::Tiles;
-use crate::lower::emit::{Emitter, ScopeId};
+use crate::lower::emit::{Emitter, ScopeId, listed};
+use crate::machine::elem::Type;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use surject_ir::AccOp;
 
@@ -26,8 +28,8 @@ const SELDOM: f64 = 0.005;
 
 /// What a function is given: names of pointers and of numbers, and the loops and tensors it knows as its caller does.
 pub(crate) struct Given<'a> {
-    pub(crate) pointers: &'a [&'a str],
-    pub(crate) numbers: &'a [&'a str],
+    pub(crate) pointers: &'a [Value],
+    pub(crate) numbers: &'a [Value],
     pub(crate) loops: &'a [LoopId],
     pub(crate) tensors: &'a [Buf],
 }
@@ -74,44 +76,37 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (name, given): (&str, Given<'_>),
-        write: impl FnOnce(&mut Emitter<'_>, ScopeId, &[String], &[String]) -> Result<(), CodegenError>,
+        write: impl FnOnce(&mut Emitter<'_>, ScopeId, &[Value], &[Value]) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         let mut own = self.emitter();
         let root = own.root();
-        let mut arguments: Vec<(String, &str, String)> = Vec::new();
-        let mut argument = |name: String, ty, value: String| {
-            arguments.push((name.clone(), ty, value));
-            name
+        let mut arguments: Vec<Value> = Vec::new();
+        let mut argument = |own: &mut Emitter<'_>, value, ty| {
+            arguments.push(value);
+            own.parameter(ty)
         };
-        let (pointer, number) = ("!llvm.ptr", "i64");
-        let mut pointers = Vec::new();
-        for (i, value) in given.pointers.iter().enumerate() {
-            pointers.push(argument(format!("%at{i}"), pointer, value.to_string()));
+        let pointers: Vec<Value> =
+            given.pointers.iter().map(|&value| argument(&mut own, value, Type::Pointer)).collect();
+        let numbers: Vec<Value> =
+            given.numbers.iter().map(|&value| argument(&mut own, value, Type::I64)).collect();
+        for &l in given.loops {
+            let position = argument(&mut own, em.lin(&Lin::var(l), scope), Type::I64);
+            own.bind(root, l, position);
         }
-        let mut numbers = Vec::new();
-        for (i, value) in given.numbers.iter().enumerate() {
-            numbers.push(argument(format!("%n{i}"), number, value.to_string()));
-        }
-        for (i, &l) in given.loops.iter().enumerate() {
-            let value = em.lin(&Lin::var(l), scope);
-            own.bind(root, l, argument(format!("%i{i}"), number, value));
-        }
-        for (i, &tensor) in given.tensors.iter().enumerate() {
-            let value = em.pointer(tensor)?;
-            own.pointers.insert(tensor, argument(format!("%t{i}"), pointer, value));
+        for &tensor in given.tensors {
+            let pointer = argument(&mut own, em.pointer(tensor)?, Type::Pointer);
+            own.pointers.insert(tensor, pointer);
         }
         write(&mut own, root, &pointers, &numbers)?;
         own.fence();
+        let (parameters, types) = (own.parameters(), listed(&own.parameter_types()));
         let text = em.close_apart(own);
-        let list: Vec<String> = arguments.iter().map(|(name, ty, _)| format!("{name}: {ty}")).collect();
-        let body = format!("({}) {{\n{text}llvm.return\n}}", list.join(", "));
+        let body = format!("({parameters}) {{\n{text}llvm.return\n}}");
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);
         let name = format!("@{name}_{:016x}", hasher.finish());
         em.declarations.insert(format!("llvm.func internal {name}{body}"));
-        let [values, types]: [Vec<&str>; 2] =
-            [arguments.iter().map(|a| a.2.as_str()).collect(), arguments.iter().map(|a| a.1).collect()];
-        em.line(scope, &format!("llvm.call {name}({}) : ({}) -> ()", values.join(", "), types.join(", ")));
+        em.line(scope, &format!("llvm.call {name}({}) : ({types}) -> ()", listed(&arguments)));
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! Where the stored field is the sum itself, and the rows of a tile are equally far apart in the output, there is
 //! nothing to be done between the two. Only a tile at an end goes through memory, because a part of it is not stored.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::panels::Part;
@@ -12,11 +13,11 @@ use crate::machine::elem::Elem;
 /// Where a tile goes.
 pub(crate) struct Target {
     /// The address of its first element.
-    pub(crate) tile: String,
+    pub(crate) tile: Value,
     /// Elements from one row to the next.
-    pub(crate) apart: String,
+    pub(crate) apart: Value,
     /// Is it the output? Then there is nothing more to do.
-    pub(crate) direct: Option<String>,
+    pub(crate) direct: Option<Value>,
 }
 
 impl Tiles<'_> {
@@ -50,12 +51,12 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         part: &Part<'_>,
-        tile: &str,
-        (row_iv, panel): (&str, &str),
+        tile: Value,
+        (row_iv, panel): (Value, Value),
     ) -> Result<Target, CodegenError> {
         let (s, c, output) = (&self.sizes, self.c, self.output);
         let apart = em.int(s.width);
-        let in_memory = Target { tile: tile.to_string(), apart: apart.clone(), direct: None };
+        let in_memory = Target { tile: tile, apart: apart.clone(), direct: None };
         let Some(&last) = c.rows.last() else { return Ok(in_memory) };
         if !self.is_plain_sum() {
             return Ok(in_memory);
@@ -63,13 +64,13 @@ impl Tiles<'_> {
         let at = em.open(scope, Vec::new(), None);
         let ahead = self.times(em, at, row_iv, s.high);
         let first = em.op(at, &format!("arith.addi {}, {ahead} : i64", part.first_row));
-        let digit = self.bind_rows(em, at, &first);
+        let digit = self.bind_rows(em, at, first);
         em.bind(at, last, digit.clone());
         let column = self.times(em, at, panel, s.width);
         em.bind(at, c.lane, column);
         let start = em.lin(&output.address, at);
         let pointer = em.pointer(self.output.to)?;
-        let place = self.offset(em, at, &pointer, &start);
+        let place = self.offset(em, at, pointer, start);
 
         // All of its rows are in one loop, in this item and in the output; and so are its columns.
         let high = em.int(s.high);

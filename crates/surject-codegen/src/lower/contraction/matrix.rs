@@ -1,5 +1,6 @@
 //! Emits products in registers for tiles ([`crate::schedule::contraction::matrix`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::direct::Target as To;
@@ -57,7 +58,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (rows, columns): (&str, &str),
+        (rows, columns): (Value, Value),
         to: &To,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
@@ -78,7 +79,7 @@ impl Tiles<'_> {
              %tile: !llvm.ptr, %apart: i64) {{\n{text}llvm.return\n}}"
         ));
         let size = s.elem.size() as i64;
-        let apart = self.times(em, scope, &to.apart, size);
+        let apart = self.times(em, scope, to.apart, size);
         let [row, term, count] =
             [s.sum * size, s.width * size, s.sum / SIDE as i64].map(|number| em.int(number));
         let tile = &to.tile;
@@ -97,7 +98,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (rows, columns): (&str, &str),
+        (rows, columns): (Value, Value),
         to: &To,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
@@ -105,12 +106,12 @@ impl Tiles<'_> {
         let reads = Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() };
         for first in (0..HIGH as i64).step_by(EXACT) {
             let ahead = em.int(first * terms);
-            let rows = self.offset(em, scope, rows, &ahead);
-            let ahead = self.times(em, scope, &to.apart, first);
-            let tile = self.offset(em, scope, &to.tile, &ahead);
+            let rows = self.offset(em, scope, rows, ahead);
+            let ahead = self.times(em, scope, to.apart, first);
+            let tile = self.offset(em, scope, to.tile, ahead);
             let part = To { tile, apart: to.apart.clone(), direct: None };
             let inner = Inner { high: EXACT, reads: Some(&reads), ..inner };
-            self.tile(em, scope, (&rows, columns), &part, inner)?;
+            self.tile(em, scope, (rows, columns), &part, inner)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Vectors of several lines as one in which their elements alternate.
 
+use crate::code::Value;
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Elem;
 
@@ -9,12 +10,12 @@ use crate::machine::elem::Elem;
 pub fn interleave(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    rows: Vec<String>,
+    rows: Vec<Value>,
     elem: Elem,
     lanes: usize,
-) -> Vec<String> {
+) -> Vec<Value> {
     let ty = elem.ty(lanes);
-    let mut sequences: Vec<Vec<String>> = rows.into_iter().map(|row| vec![row]).collect();
+    let mut sequences: Vec<Vec<Value>> = rows.into_iter().map(|row| vec![row]).collect();
     let half = |start: usize| -> String {
         let list: Vec<String> =
             (0..lanes).map(|i| (start + i / 2 + if i % 2 == 0 { 0 } else { lanes }).to_string()).collect();

@@ -1,5 +1,6 @@
 //! Evaluates a factor of a contraction into a panel ([`crate::schedule::contraction::pack`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, NodeId};
@@ -17,7 +18,7 @@ pub struct Minor {
     /// The loops, outermost first.
     pub loops: Vec<LoopId>,
     /// The number of the first.
-    pub base: String,
+    pub base: Value,
     /// How many there are in all; beyond the end the last one is repeated.
     pub count: i64,
 }
@@ -27,7 +28,7 @@ pub struct Panel<'a> {
     /// The factor and the form of its panels.
     pub pack: Pack<'a>,
     /// The part of the outermost summed loop that is packed, if not all of it is.
-    pub part: Option<(String, String)>,
+    pub part: Option<(Value, Value)>,
     /// Where the smallest halves are kept, if the panel is to tell them.
     pub least: Option<&'a Least>,
 }
@@ -53,13 +54,13 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        (to, l): (&str, LoopId),
+        (to, l): (Value, LoopId),
     ) -> Result<(), CodegenError> {
         let lanes = self.across_lanes(em.dag, l);
         let row = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let number = self.clamped(em, row, minor, &iv);
-        decode(em, row, &minor.loops, &number);
+        let number = self.clamped(em, row, minor, iv);
+        decode(em, row, &minor.loops, number);
         let terms = em.int(self.sum.iter().map(|&l| em.dag.extent(l)).product::<i64>());
         let start = em.op(row, &format!("arith.muli {iv}, {terms} : i64"));
         let open = self.nest(em, row, Some(l));
@@ -72,14 +73,14 @@ impl Panel<'_> {
         let part = em.open(across, vec![(l, position)], Some((l, lanes)));
         let value = em.value(self.value, part)?;
         let value = em.spread(&value, self.elem, At { scope: part, lanes });
-        let place = self.place(em, part, (to, 1), &start);
-        self.write(em, part, &value, &place, lanes);
+        let place = self.place(em, part, (to, 1), start);
+        self.write(em, part, value, place, lanes);
         em.close_plain(part);
         let bounds = em.whole(0, extent, lanes as i64);
-        em.close_loop(across, &first, &bounds, &[]);
+        em.close_loop(across, first, &bounds, &[]);
         close_all(em, open);
         let bounds = em.whole(0, self.width as i64, 1);
-        em.close_loop(row, &iv, &bounds, &[]);
+        em.close_loop(row, iv, &bounds, &[]);
         Ok(())
     }
 
@@ -89,7 +90,7 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
     ) -> Result<(), CodegenError> {
         if self.part.is_none() {
             self.fill(em, scope, to);
@@ -109,7 +110,7 @@ impl Panel<'_> {
                     return Ok(());
                 }
                 let inside = em.op(scope, &format!("arith.cmpi sle, {}, {end} : i64", minor.base));
-                em.close_if(whole, &inside);
+                em.close_if(whole, inside);
                 let last = em.open(scope, Vec::new(), None);
                 if self.turned {
                     self.single(em, last, minor, to)?;
@@ -117,7 +118,7 @@ impl Panel<'_> {
                     self.along(em, last, minor, to, (l, lanes), rest as usize)?;
                 }
                 let outside = em.op(scope, &format!("arith.cmpi sgt, {}, {end} : i64", minor.base));
-                em.close_if(last, &outside);
+                em.close_if(last, outside);
                 Ok(())
             }
             Mode::Across(l) => self.across(em, scope, minor, to, l),
@@ -126,7 +127,7 @@ impl Panel<'_> {
     }
 
     /// Zeros where there are no terms. Of a row the last vector is written whole: what there is of it comes after.
-    pub fn fill(&self, em: &mut Emitter<'_>, scope: ScopeId, to: &str) {
+    pub fn fill(&self, em: &mut Emitter<'_>, scope: ScopeId, to: Value) {
         let sum: i64 = self.sum.iter().map(|&l| elements(em.dag, l, self.pairs)).product();
         if self.terms == sum {
             return;
@@ -140,15 +141,15 @@ impl Panel<'_> {
         let (iv, ty) = (em.name(), self.elem.name());
         let zero = em.constant(self.elem, 0, self.lanes);
         let to = em.op(part, &format!("llvm.getelementptr {to}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
-        self.write(em, part, &zero, &to, self.lanes);
+        self.write(em, part, zero, to, self.lanes);
         let bounds = Bounds { low: em.int(first), high: em.int(end), step: em.int(step) };
-        em.close_loop(part, &iv, &bounds, &[]);
+        em.close_loop(part, iv, &bounds, &[]);
     }
 
     /// The distance of a row or column from the first.
-    fn ahead(&self, em: &mut Emitter<'_>, scope: ScopeId, number: &str) -> String {
+    fn ahead(&self, em: &mut Emitter<'_>, scope: ScopeId, number: Value) -> Value {
         if !self.turned {
-            return number.to_string();
+            return number;
         }
         let terms = em.int(self.terms);
         em.op(scope, &format!("arith.muli {number}, {terms} : i64"))
@@ -177,9 +178,9 @@ impl Panel<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (to, width): (&str, usize),
-        offset: &str,
-    ) -> String {
+        (to, width): (Value, usize),
+        offset: Value,
+    ) -> Value {
         let factor = if self.turned { 1 } else { width as i64 };
         let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, factor), scope);
         let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
@@ -187,7 +188,7 @@ impl Panel<'_> {
         em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
     }
 
-    fn write(&self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, to: &str, lanes: usize) {
+    fn write(&self, em: &mut Emitter<'_>, scope: ScopeId, value: Value, to: Value, lanes: usize) {
         if let Some(least) = self.least {
             least.note(em, scope, value, (self.elem, lanes));
         }
@@ -200,8 +201,8 @@ impl Panel<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        value: &str,
-        to: &str,
+        value: Value,
+        to: Value,
         (active, lanes): (usize, usize),
     ) {
         let (ty, size) = (self.elem.ty(lanes), self.elem.size());
@@ -222,7 +223,7 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
         (l, lanes): (LoopId, usize),
         count: usize,
     ) -> Result<(), CodegenError> {
@@ -232,8 +233,8 @@ impl Panel<'_> {
             let ahead = em.int(first as i64);
             let active = count.saturating_sub(first).min(lanes);
             let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
-            let binds: Vec<(LoopId, String)> =
-                minor.loops.iter().copied().zip(digits(em, scope, &minor.loops, &number)).collect();
+            let binds: Vec<(LoopId, Value)> =
+                minor.loops.iter().copied().zip(digits(em, scope, &minor.loops, number)).collect();
             let known = match active {
                 0 => Vec::new(),
                 _ => self.known(em, scope, binds.clone(), Some((l, lanes)), active)?,
@@ -245,8 +246,8 @@ impl Panel<'_> {
         for (ahead, binds, known, active) in vectors {
             if active == 0 {
                 let zero = em.constant(self.elem, 0, lanes);
-                let place = self.place(em, inner, (to, width), &ahead);
-                self.write(em, inner, &zero, &place, lanes);
+                let place = self.place(em, inner, (to, width), ahead);
+                self.write(em, inner, zero, place, lanes);
                 continue;
             }
             let part = em.open(inner, binds, Some((l, lanes)));
@@ -254,11 +255,11 @@ impl Panel<'_> {
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
             let number = self.number(em.dag, &open);
             let value = self.element(em, part, number, lanes)?;
-            let place = self.place(em, part, (to, width), &ahead);
+            let place = self.place(em, part, (to, width), ahead);
             if self.tight && active < lanes {
-                self.write_some(em, part, &value, &place, (active, lanes));
+                self.write_some(em, part, value, place, (active, lanes));
             } else {
-                self.write(em, part, &value, &place, lanes);
+                self.write(em, part, value, place, lanes);
             }
             em.close_plain(part);
         }
@@ -267,7 +268,7 @@ impl Panel<'_> {
     }
 
     /// The number of the elements of several points, of the open summed loops.
-    fn number(&self, dag: &Dag, open: &[Open]) -> Option<String> {
+    fn number(&self, dag: &Dag, open: &[Open]) -> Option<Value> {
         let along = self.pairs?.along;
         let opened = self.sum.iter().copied().filter(|&l| dag.extent(l) != 1).position(|k| k == along)?;
         open.get(opened).map(|o| o.iv.clone())
@@ -279,9 +280,9 @@ impl Panel<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        number: Option<String>,
+        number: Option<Value>,
         lanes: usize,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let at = At { scope, lanes };
         let Some(pairs) = self.pairs else {
             let value = em.value(self.value, scope)?;
@@ -323,7 +324,7 @@ impl Panel<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        binds: Vec<(LoopId, String)>,
+        binds: Vec<(LoopId, Value)>,
         vector: Option<(LoopId, usize)>,
         active: usize,
     ) -> Result<Vec<(NodeId, Val)>, CodegenError> {
@@ -343,7 +344,7 @@ impl Panel<'_> {
     }
 
     /// The number of a row or column that exists.
-    fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, ahead: &str) -> String {
+    fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, ahead: Value) -> Value {
         let last = em.int(minor.count - 1);
         let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
         em.op(scope, &format!("arith.minsi {number}, {last} : i64"))
@@ -354,7 +355,7 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
         l: LoopId,
     ) -> Result<(), CodegenError> {
         let lanes = self.across_lanes(em.dag, l);
@@ -365,13 +366,13 @@ impl Panel<'_> {
             let part = em.open(scope, Vec::new(), None);
             let first = em.name();
             let base = em.op(part, &format!("arith.addi {}, {first} : i64", minor.base));
-            let (ty, ahead) = (self.elem.name(), self.ahead(em, part, &first));
+            let (ty, ahead) = (self.elem.name(), self.ahead(em, part, first));
             let to = em
                 .op(part, &format!("llvm.getelementptr {to}[{ahead}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
             let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
-            self.group(em, part, &minor, &to, (l, group))?;
+            self.group(em, part, &minor, to, (l, group))?;
             let bounds = em.whole(0, self.width as i64, group as i64);
-            em.close_loop(part, &first, &bounds, &[]);
+            em.close_loop(part, first, &bounds, &[]);
             return Ok(());
         }
         self.group(em, scope, minor, to, (l, group))
@@ -383,16 +384,16 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
         (l, group): (LoopId, usize),
     ) -> Result<(), CodegenError> {
         let lanes = self.across_lanes(em.dag, l);
         let mut positions = Vec::new();
         for i in 0..group {
             let ahead = em.int(i as i64);
-            let number = self.clamped(em, scope, minor, &ahead);
-            let position = digits(em, scope, &minor.loops, &number);
-            let binds: Vec<(LoopId, String)> = minor.loops.iter().copied().zip(position).collect();
+            let number = self.clamped(em, scope, minor, ahead);
+            let position = digits(em, scope, &minor.loops, number);
+            let binds: Vec<(LoopId, Value)> = minor.loops.iter().copied().zip(position).collect();
             let known = self.known(em, scope, binds.clone(), None, 1)?;
             positions.push((binds, known));
         }
@@ -426,7 +427,7 @@ impl Panel<'_> {
             let value: Val = em.value(self.value, part)?;
             let value = em.spread(&value, self.elem, At { scope: part, lanes: wide });
             rows.push(match self.pairs {
-                Some(pairs) => pairs.neighbours(em, part, &value, lanes),
+                Some(pairs) => pairs.neighbours(em, part, value, lanes),
                 None => value,
             });
             em.close_plain(part);
@@ -439,13 +440,13 @@ impl Panel<'_> {
         for (i, value) in turned.into_iter().enumerate() {
             for piece in 0..pieces {
                 let width = lanes / pieces;
-                let part = em.some_lanes(inner, &value, (self.elem, lanes), (piece * group, width));
+                let part = em.some_lanes(inner, value, (self.elem, lanes), (piece * group, width));
                 let offset = em.int((i * (lanes / group) + piece) as i64 * stride);
-                let place = self.place(em, inner, (to, self.width), &offset);
-                self.write(em, inner, &part, &place, width);
+                let place = self.place(em, inner, (to, self.width), offset);
+                self.write(em, inner, part, place, width);
             }
         }
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, iv, &bounds, &[]);
         if em.dag.extent(l) % self.points() as i64 > 0 {
             let rows = positions.into_iter().map(|(binds, _)| binds);
             self.last_elements(em, outer, rows, to, l)?;
@@ -459,8 +460,8 @@ impl Panel<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        rows: impl Iterator<Item = Vec<(LoopId, String)>>,
-        to: &str,
+        rows: impl Iterator<Item = Vec<(LoopId, Value)>>,
+        to: Value,
         l: LoopId,
     ) -> Result<(), CodegenError> {
         let Some(pairs) = self.pairs else { return Ok(()) };
@@ -469,7 +470,7 @@ impl Panel<'_> {
         for (i, binds) in rows.enumerate() {
             let place = em.open(scope, vec![(l, number.clone())], None);
             let ahead = em.int(i as i64);
-            let to = self.place(em, place, (to, self.width), &ahead);
+            let to = self.place(em, place, (to, self.width), ahead);
             em.close_plain(place);
             let mut values = vec![em.constant(self.elem, 0, 1); pairs.points()];
             for (point, value) in (extent - extent % points..extent).zip(&mut values) {
@@ -481,7 +482,7 @@ impl Panel<'_> {
                 em.close_plain(part);
             }
             let value = pairs.join(em, scope, &values, 1);
-            self.write(em, scope, &value, &to, 1);
+            self.write(em, scope, value, to, 1);
         }
         Ok(())
     }
@@ -493,7 +494,7 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
         (l, lanes): (LoopId, usize),
     ) -> Result<(), CodegenError> {
         let Some(along) = self.pairs.map(|pairs| pairs.along) else {
@@ -502,8 +503,8 @@ impl Panel<'_> {
         let rows = em.open(scope, Vec::new(), None);
         let first = em.name();
         let number = em.op(rows, &format!("arith.addi {}, {first} : i64", minor.base));
-        let binds: Vec<(LoopId, String)> =
-            minor.loops.iter().copied().zip(digits(em, rows, &minor.loops, &number)).collect();
+        let binds: Vec<(LoopId, Value)> =
+            minor.loops.iter().copied().zip(digits(em, rows, &minor.loops, number)).collect();
         let open = self.nest(em, rows, Some(along));
         let outer = open.last().map_or(rows, |o| o.scope);
         let (inner, iv) = (em.open(outer, Vec::new(), None), em.name());
@@ -523,9 +524,9 @@ impl Panel<'_> {
         for (row, value) in interleave(em, inner, vectors, self.elem, lanes).into_iter().enumerate() {
             let ahead = em.int(row as i64);
             let row = em.op(inner, &format!("arith.addi {first}, {ahead} : i64"));
-            let ahead = self.ahead(em, inner, &row);
-            let place = self.place(em, inner, (to, self.width), &ahead);
-            self.write(em, inner, &value, &place, lanes);
+            let ahead = self.ahead(em, inner, row);
+            let place = self.place(em, inner, (to, self.width), ahead);
+            self.write(em, inner, value, place, lanes);
         }
         let bounds = |em: &mut Emitter<'_>, end: i64| Bounds {
             low: em.int(0),
@@ -533,10 +534,10 @@ impl Panel<'_> {
             step: em.int(lanes as i64),
         };
         let elements = bounds(em, count);
-        em.close_loop(inner, &iv, &elements, &[]);
+        em.close_loop(inner, iv, &elements, &[]);
         close_all(em, open);
         let all = bounds(em, self.width as i64);
-        em.close_loop(rows, &first, &all, &[]);
+        em.close_loop(rows, first, &all, &[]);
         Ok(())
     }
 
@@ -546,22 +547,22 @@ impl Panel<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         minor: &Minor,
-        to: &str,
+        to: Value,
     ) -> Result<(), CodegenError> {
         let part = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let number = self.clamped(em, part, minor, &iv);
-        decode(em, part, &minor.loops, &number);
+        let number = self.clamped(em, part, minor, iv);
+        decode(em, part, &minor.loops, number);
         let open = self.nest(em, part, None);
         let inner = open.last().map_or(part, |o| o.scope);
         let number = self.number(em.dag, &open);
         let value = self.element(em, inner, number, 1)?;
-        let ahead = self.ahead(em, inner, &iv);
-        let place = self.place(em, inner, (to, self.width), &ahead);
-        self.write(em, inner, &value, &place, 1);
+        let ahead = self.ahead(em, inner, iv);
+        let place = self.place(em, inner, (to, self.width), ahead);
+        self.write(em, inner, value, place, 1);
         close_all(em, open);
         let bounds = em.whole(0, self.width as i64, 1);
-        em.close_loop(part, &iv, &bounds, &[]);
+        em.close_loop(part, iv, &bounds, &[]);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Emits products of pairs of narrow values ([`crate::schedule::contraction::pairs`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Elem;
@@ -8,19 +9,19 @@ use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
 
 impl Pairs {
     /// Bits of panel elements as integers.
-    fn bits(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
+    fn bits(self, em: &mut Emitter<'_>, scope: ScopeId, value: Value, lanes: usize) -> Value {
         match self.kind {
-            Kind::Integers | Kind::Bytes(_) => value.to_string(),
+            Kind::Integers | Kind::Bytes(_) => value,
             Kind::Halves => cast(em, scope, value, (Elem::F32, lanes), (Elem::I32, lanes)),
         }
     }
 
     /// The element of so many values as it holds, the first one low.
-    pub fn join(self, em: &mut Emitter<'_>, scope: ScopeId, values: &[String], lanes: usize) -> String {
+    pub fn join(self, em: &mut Emitter<'_>, scope: ScopeId, values: &[Value], lanes: usize) -> Value {
         let (ty, bits) = (Elem::I32.ty(lanes), 32 / self.points() as u64);
-        let mut all: Option<String> = None;
+        let mut all: Option<Value> = None;
         for (value, place) in values.iter().zip((0..).step_by(bits as usize)) {
-            let mut value = self.bits(em, scope, value, lanes);
+            let mut value = self.bits(em, scope, *value, lanes);
             if self.kind == Kind::Halves {
                 // It is in the upper bits.
                 let upper = em.constant(Elem::I32, bits, lanes);
@@ -37,11 +38,11 @@ impl Pairs {
             });
         }
         let all = all.unwrap_or_else(|| em.constant(Elem::I32, 0, lanes));
-        cast(em, scope, &all, (Elem::I32, lanes), (self.elem(), lanes))
+        cast(em, scope, all, (Elem::I32, lanes), (self.elem(), lanes))
     }
 
     /// Elements of neighbours in a vector of so many times as many lanes.
-    pub fn neighbours(self, em: &mut Emitter<'_>, scope: ScopeId, value: &str, lanes: usize) -> String {
+    pub fn neighbours(self, em: &mut Emitter<'_>, scope: ScopeId, value: Value, lanes: usize) -> Value {
         let many = self.points() * lanes;
         let few = if self.points() == 4 { Elem::I8 } else { Elem::I16 };
         let wide = Elem::I32.ty(many);
@@ -51,7 +52,7 @@ impl Pairs {
             value = em.op(scope, &format!("arith.shrui {value}, {sixteen} : {wide}"));
         }
         let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {}", few.ty(many)));
-        cast(em, scope, &narrow, (few, many), (self.elem(), lanes))
+        cast(em, scope, narrow, (few, many), (self.elem(), lanes))
     }
 
     /// `into` and the sums of the products of pairs.
@@ -59,10 +60,10 @@ impl Pairs {
         self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (x, y): (&str, &str),
-        into: &str,
+        (x, y): (Value, Value),
+        into: Value,
         lanes: usize,
-    ) -> Result<String, CodegenError> {
+    ) -> Result<Value, CodegenError> {
         let ty = self.elem().ty(lanes);
         if let Kind::Bytes(_) = self.kind {
             return Err(CodegenError::malformed("products of bytes outside the registers for tiles"));
@@ -98,10 +99,10 @@ impl Pairs {
         self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (x, y): (&str, &str),
-        into: &str,
+        (x, y): (Value, Value),
+        into: Value,
         lanes: usize,
-    ) -> String {
+    ) -> Value {
         let ty = Elem::I32.ty(lanes);
         let (sixteen, upper) =
             (em.constant(Elem::I32, 16, lanes), em.constant(Elem::I32, 0xffff_0000, lanes));
@@ -109,7 +110,7 @@ impl Pairs {
             let bits = self.bits(em, scope, v, lanes);
             let first = em.op(scope, &format!("arith.shli {bits}, {sixteen} : {ty}"));
             let second = em.op(scope, &format!("arith.andi {bits}, {upper} : {ty}"));
-            [first, second].map(|v| cast(em, scope, &v, (Elem::I32, lanes), (Elem::F32, lanes)))
+            [first, second].map(|v| cast(em, scope, v, (Elem::I32, lanes), (Elem::F32, lanes)))
         });
         let [[x0, x1], [y0, y1]] = parts;
         let ty = Elem::F32.ty(lanes);
@@ -121,12 +122,12 @@ impl Pairs {
 fn cast(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    value: &str,
+    value: Value,
     (from, many): (Elem, usize),
     (to, lanes): (Elem, usize),
-) -> String {
+) -> Value {
     if from == to {
-        return value.to_string();
+        return value;
     }
     let name = if many > 1 && from.size() != to.size() { "vector.bitcast" } else { "arith.bitcast" };
     em.op(scope, &format!("{name} {value} : {} to {}", from.ty(many), to.ty(lanes)))
@@ -137,7 +138,7 @@ fn cast(
 /// Without its sign a subnormal half is 1 to 0x7f; the smallest of all, less one, tells whether one is there. Zero is then
 /// the largest.
 pub(crate) struct Least {
-    pointer: String,
+    pointer: Value,
     lanes: usize,
 }
 
@@ -154,19 +155,19 @@ impl Least {
     pub(crate) fn behind(
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (panel, count): (&str, i64),
+        (panel, count): (Value, i64),
         lanes: usize,
     ) -> Least {
         let to = format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32");
         Least { pointer: em.op(scope, &to), lanes }
     }
 
-    fn load(&self, em: &mut Emitter<'_>, scope: ScopeId, pairs: usize) -> String {
+    fn load(&self, em: &mut Emitter<'_>, scope: ScopeId, pairs: usize) -> Value {
         let ty = Elem::I16.ty(2 * pairs);
         em.op(scope, &format!("llvm.load {} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}", self.pointer))
     }
 
-    fn store(&self, em: &mut Emitter<'_>, scope: ScopeId, least: &str, pairs: usize) {
+    fn store(&self, em: &mut Emitter<'_>, scope: ScopeId, least: Value, pairs: usize) {
         let ty = Elem::I16.ty(2 * pairs);
         em.line(
             scope,
@@ -177,7 +178,7 @@ impl Least {
     /// Nothing is packed yet.
     pub(crate) fn start(&self, em: &mut Emitter<'_>, scope: ScopeId) {
         let most = em.constant(Elem::I16, 0xffff, 2 * self.lanes);
-        self.store(em, scope, &most, self.lanes);
+        self.store(em, scope, most, self.lanes);
     }
 
     /// So many pairs side by side are packed.
@@ -185,7 +186,7 @@ impl Least {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        pairs: &str,
+        pairs: Value,
         (elem, many): (Elem, usize),
     ) {
         let halves = Elem::I16.ty(2 * many);
@@ -195,18 +196,18 @@ impl Least {
         let below = em.op(scope, &format!("arith.subi {size}, {one} : {halves}"));
         let least = self.load(em, scope, many);
         let least = em.op(scope, &format!("arith.minui {least}, {below} : {halves}"));
-        self.store(em, scope, &least, many);
+        self.store(em, scope, least, many);
     }
 
     /// Joins what another one has kept.
     pub(crate) fn join(&self, em: &mut Emitter<'_>, scope: ScopeId, other: &Least) {
         let [x, y] = [self, other].map(|least| least.load(em, scope, self.lanes));
         let least = em.op(scope, &format!("arith.minui {x}, {y} : {}", Elem::I16.ty(2 * self.lanes)));
-        self.store(em, scope, &least, self.lanes);
+        self.store(em, scope, least, self.lanes);
     }
 
     /// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
-    pub(crate) fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, (panel, count): (&str, i64)) {
+    pub(crate) fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, (panel, count): (Value, i64)) {
         let (least, halves) = (self.load(em, scope, self.lanes), Elem::I16.ty(2 * self.lanes));
         let least = em.op(scope, &format!("vector.reduction <minui>, {least} : {halves} into i16"));
         let subnormal = em.constant(Elem::I16, 0x7f, 1);
@@ -223,7 +224,7 @@ pub(crate) fn marked(
     em: &mut Emitter<'_>,
     scope: ScopeId,
     c: &Contraction,
-    panel: (&str, i64),
+    panel: (Value, i64),
     pack: impl FnOnce(&mut Emitter<'_>, Option<&Least>) -> Result<(), CodegenError>,
 ) -> Result<(), CodegenError> {
     if !c.has_halves() {
@@ -237,7 +238,7 @@ pub(crate) fn marked(
 }
 
 /// Is one of two panels of so many pairs marked?
-pub(crate) fn is_marked(em: &mut Emitter<'_>, scope: ScopeId, panels: [(&str, i64); 2]) -> String {
+pub(crate) fn is_marked(em: &mut Emitter<'_>, scope: ScopeId, panels: [(Value, i64); 2]) -> Value {
     let [x, y] = panels.map(|(panel, count)| {
         let from =
             em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));

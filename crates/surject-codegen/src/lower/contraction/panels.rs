@@ -5,6 +5,7 @@
 //! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
 //! start to their end, a few side by side, and the tiles are kept in memory near by.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopSet};
 use crate::expression::output::buffers;
@@ -19,29 +20,29 @@ use crate::schedule::contraction::read_by_tiles;
 /// The names of an item of work.
 pub(crate) struct Part<'a> {
     pub(crate) item: ScopeId,
-    pub(crate) batch: &'a str,
-    pub(crate) group: &'a str,
-    pub(crate) first_row: &'a str,
+    pub(crate) batch: Value,
+    pub(crate) group: Value,
+    pub(crate) first_row: Value,
     /// The number of rows.
-    pub(crate) here: &'a str,
+    pub(crate) here: Value,
     /// Where they end, if that is in the middle of a tile though rows follow.
-    pub(crate) end: Option<&'a str>,
+    pub(crate) end: Option<Value>,
     /// The bounds of the loop over row tiles.
     pub(crate) tiles: &'a Bounds,
     /// The packed rows, and the columns.
-    pub(crate) rows: &'a str,
-    pub(crate) columns: &'a str,
+    pub(crate) rows: Value,
+    pub(crate) columns: Value,
     /// A tile in memory, or all of them.
-    pub(crate) tile: &'a str,
+    pub(crate) tile: Value,
 }
 
 /// What is done with every tile.
 #[derive(Clone, Copy)]
-pub(crate) enum Pass<'a> {
+pub(crate) enum Pass {
     /// All terms are added, and it is stored.
     Whole,
     /// Terms from the first of these numbers on are added, as many as the second says.
-    Terms(&'a str, &'a str),
+    Terms(Value, Value),
     /// It is stored.
     Store,
 }
@@ -58,7 +59,7 @@ impl Tiles<'_> {
         let neutral = em.scalar(op.neutral(self.dag[c.node].dtype), lanes);
         let clear = em.open(part.item, Vec::new(), None);
         let iv = em.name();
-        let to = self.offset(em, clear, part.tile, &iv);
+        let to = self.offset(em, clear, part.tile, iv);
         let (ty, size) = (s.elem.ty(lanes), s.elem.size());
         em.line(clear, &format!("llvm.store {neutral}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
         let bounds = Bounds {
@@ -66,7 +67,7 @@ impl Tiles<'_> {
             high: em.int(s.group * s.width * s.block),
             step: em.int(lanes as i64),
         };
-        em.close_loop(clear, &iv, &bounds, &[]);
+        em.close_loop(clear, iv, &bounds, &[]);
 
         let pass = em.open(part.item, Vec::new(), None);
         let first = em.name();
@@ -74,8 +75,8 @@ impl Tiles<'_> {
         let left = em.op(pass, &format!("arith.subi {all}, {first} : i64"));
         let count = em.op(pass, &format!("arith.minsi {left}, {most} : i64"));
         let inner = Part { item: pass, ..*part };
-        self.panels(em, &inner, Pass::Terms(&first, &count))?;
-        em.close_loop(pass, &first, &Bounds { low: zero, high: all, step: most }, &[]);
+        self.panels(em, &inner, Pass::Terms(first, count))?;
+        em.close_loop(pass, first, &Bounds { low: zero, high: all, step: most }, &[]);
         self.panels(em, part, Pass::Store)
     }
 
@@ -84,7 +85,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         part: &Part<'_>,
-        pass: Pass<'_>,
+        pass: Pass,
     ) -> Result<(), CodegenError> {
         let s = &self.sizes;
         let low = self.times(em, part.item, part.group, s.group);
@@ -97,40 +98,40 @@ impl Tiles<'_> {
         let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
         let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
         if self.fresh {
-            self.pack_fresh(em, beside, (&beside_iv, &until), part.columns)?;
+            self.pack_fresh(em, beside, (beside_iv, until), part.columns)?;
         }
         let row = em.open(beside, Vec::new(), None);
         let row_iv = em.name();
-        let start = self.times(em, row, &row_iv, s.row_panel());
-        let rows = self.offset(em, row, part.rows, &start);
+        let start = self.times(em, row, row_iv, s.row_panel());
+        let rows = self.offset(em, row, part.rows, start);
         let place = match &self.windows {
             Some(windows) => {
-                let ahead = self.times(em, row, &row_iv, s.high);
+                let ahead = self.times(em, row, row_iv, s.high);
                 let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
-                Some(self.place(em, row, windows, &first)?)
+                Some(self.place(em, row, windows, first)?)
             }
             None => None,
         };
         let needed = match pass {
-            Pass::Whole => self.needed(em, row, part, &row_iv)?,
+            Pass::Whole => self.needed(em, row, part, row_iv)?,
             Pass::Terms(..) | Pass::Store => None,
         };
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
-        let panel = self.bind_panel(em, column, &self.c.columns, &column_iv);
+        let panel = self.bind_panel(em, column, &self.c.columns, column_iv);
         let at = OpenTile {
             row,
-            row_iv: &row_iv,
+            row_iv: row_iv,
             column,
-            column_iv: &column_iv,
-            beside_iv: &beside_iv,
-            low: &low,
-            panel: &panel,
+            column_iv: column_iv,
+            beside_iv: beside_iv,
+            low: low,
+            panel: panel,
         };
         let columns = self.columns_of_panel(em, part, &at);
         let mut from = From { rows, columns, place };
         let tile = self.tile_of_pass(em, part, &at, pass, &mut from);
-        let to = self.target(em, column, part, &tile, (&row_iv, &panel))?;
+        let to = self.target(em, column, part, tile, (row_iv, panel))?;
         match needed {
             Some(needed) => self.needed_sums(em, &at, &needed, &from, &to)?,
             None => self.sums(em, &at, (pass, None), &from, &to)?,
@@ -139,15 +140,15 @@ impl Tiles<'_> {
             self.store_tile(em, part, &at, (tile, from.place.as_ref()), &to)?;
         }
         let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
-        em.close_loop(column, &column_iv, &bounds, &[]);
-        em.close_loop(row, &row_iv, part.tiles, &[]);
+        em.close_loop(column, column_iv, &bounds, &[]);
+        em.close_loop(row, row_iv, part.tiles, &[]);
         let bounds = Bounds { low, high: end, step: em.int(s.beside) };
-        em.close_loop(beside, &beside_iv, &bounds, &[]);
+        em.close_loop(beside, beside_iv, &bounds, &[]);
         Ok(())
     }
 
     /// The pointer to the columns of a panel: where they lie, or where they are packed.
-    fn columns_of_panel(&self, em: &mut Emitter<'_>, part: &Part<'_>, at: &OpenTile<'_>) -> String {
+    fn columns_of_panel(&self, em: &mut Emitter<'_>, part: &Part<'_>, at: &OpenTile) -> Value {
         let (s, c) = (&self.sizes, self.c);
         let &OpenTile { column, column_iv, beside_iv, panel, .. } = at;
         if let Some(place) = &self.in_place {
@@ -158,7 +159,7 @@ impl Tiles<'_> {
             let scope = em.open(column, vec![(c.lane, base)], None);
             let start = em.lin(&first, scope);
             em.close_plain(scope);
-            return self.offset(em, column, part.columns, &start);
+            return self.offset(em, column, part.columns, start);
         }
         let number = if self.fresh {
             em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
@@ -166,8 +167,8 @@ impl Tiles<'_> {
             let batched = self.times(em, column, part.batch, s.all_panels);
             em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
         };
-        let start = self.times(em, column, &number, s.column_panel());
-        self.offset(em, column, part.columns, &start)
+        let start = self.times(em, column, number, s.column_panel());
+        self.offset(em, column, part.columns, start)
     }
 
     /// The tile in memory that a pass works on. Where it adds some terms, what it reads moves on to the first of them.
@@ -175,26 +176,26 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         part: &Part<'_>,
-        at: &OpenTile<'_>,
-        pass: Pass<'_>,
+        at: &OpenTile,
+        pass: Pass,
         from: &mut From,
-    ) -> String {
+    ) -> Value {
         let s = &self.sizes;
         let &OpenTile { row, row_iv, column, column_iv, low, .. } = at;
         if matches!(pass, Pass::Whole) {
-            return part.tile.to_string();
+            return part.tile;
         }
         let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
-        let above = self.times(em, column, &number, s.width * s.block);
+        let above = self.times(em, column, number, s.width * s.block);
         let ahead = self.times(em, column, row_iv, s.width * s.high);
         let place = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
-        let tile = self.offset(em, column, part.tile, &place);
+        let tile = self.offset(em, column, part.tile, place);
         if let Pass::Terms(first, _) = pass {
             let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
             let behind = self.times(em, column, first, stride);
-            from.columns = self.offset(em, column, &from.columns, &behind);
+            from.columns = self.offset(em, column, from.columns, behind);
             let behind = self.times(em, row, first, s.high);
-            from.rows = self.offset(em, row, &from.rows, &behind);
+            from.rows = self.offset(em, row, from.rows, behind);
         }
         tile
     }
@@ -204,8 +205,8 @@ impl Tiles<'_> {
     pub(crate) fn sums(
         &self,
         em: &mut Emitter<'_>,
-        at: &OpenTile<'_>,
-        (pass, count): (Pass<'_>, Option<&str>),
+        at: &OpenTile,
+        (pass, count): (Pass, Option<Value>),
         from: &From,
         to: &Target,
     ) -> Result<(), CodegenError> {
@@ -234,7 +235,7 @@ impl Tiles<'_> {
                 Some(predicate) => {
                     let compare = format!("arith.cmpi {predicate}, {}, {whole} : i64", at.panel);
                     let holds = em.op(at.column, &compare);
-                    em.close_if(scope, &holds);
+                    em.close_if(scope, holds);
                 }
                 None => em.close_plain(scope),
             }
@@ -247,8 +248,8 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         part: &Part<'_>,
-        at: &OpenTile<'_>,
-        (mut tile, place): (String, Option<&Place>),
+        at: &OpenTile,
+        (mut tile, place): (Value, Option<&Place>),
         to: &Target,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
@@ -257,23 +258,23 @@ impl Tiles<'_> {
         let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
         // A tile that begins earlier has the rows from there on.
         if let Some(earlier) = place.and_then(|p| p.earlier.as_ref()) {
-            let skipped = self.times(em, column, earlier, s.width);
-            tile = self.offset(em, column, &tile, &skipped);
+            let skipped = self.times(em, column, *earlier, s.width);
+            tile = self.offset(em, column, tile, skipped);
         }
         let rest = em.open(column, Vec::new(), None);
         if self.stores_apart() {
             let tensors = buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
             let loops = [c.batch.as_slice(), &c.columns].concat();
-            let (pointers, numbers) = ([tile.as_str()], [first.as_str(), panel]);
+            let (pointers, numbers) = ([tile], [first, panel]);
             let given = Given { pointers: &pointers, numbers: &numbers, loops: &loops, tensors: &tensors };
             self.apart(em, rest, ("store", given), |em, scope, tile, at| {
-                self.store(em, scope, (&at[0], None), &at[1], &tile[0])
+                self.store(em, scope, (at[0], None), at[1], tile[0])
             })?;
         } else {
-            self.store(em, rest, (&first, part.end), panel, &tile)?;
+            self.store(em, rest, (first, part.end), panel, tile)?;
         }
         match &to.direct {
-            Some(direct) => em.close_unless(rest, direct),
+            Some(direct) => em.close_unless(rest, *direct),
             None => em.close_plain(rest),
         }
         Ok(())
@@ -288,14 +289,14 @@ impl Tiles<'_> {
         tile: &Target,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
-        let (s, packed) = (&self.sizes, (from.rows.as_str(), from.columns.as_str()));
+        let (s, packed) = (&self.sizes, (from.rows, from.columns));
         if self.c.has_halves() {
             let marked =
                 pairs::is_marked(em, scope, [(packed.0, s.sum * s.high), (packed.1, s.sum * s.width)]);
             for exact in [false, true] {
                 let part = em.open(scope, Vec::new(), None);
                 self.tile(em, part, packed, tile, Inner { exact, ..inner })?;
-                if exact { em.close_if(part, &marked) } else { em.close_unless(part, &marked) }
+                if exact { em.close_if(part, marked) } else { em.close_unless(part, marked) }
             }
             return Ok(());
         }
@@ -305,36 +306,36 @@ impl Tiles<'_> {
         };
         let part = em.open(scope, Vec::new(), None);
         let there = Inner { reads: nested.or(Some(&windows.reads)), ..inner };
-        self.tile(em, part, (&place.from, packed.1), tile, there)?;
+        self.tile(em, part, (place.from, packed.1), tile, there)?;
         let Some(inside) = &place.inside else {
             em.close_plain(part);
             return Ok(());
         };
-        em.close_if(part, inside);
+        em.close_if(part, *inside);
         let part = em.open(scope, Vec::new(), None);
         let border = self.border.as_ref().map(|b| &b.1);
         self.tile(em, part, packed, tile, Inner { reads: border, ..inner })?;
-        em.close_unless(part, inside);
+        em.close_unless(part, *inside);
         Ok(())
     }
 }
 
 /// A tile of rows and a panel of columns, inside the loops over both.
 #[derive(Clone, Copy)]
-pub(crate) struct OpenTile<'a> {
+pub(crate) struct OpenTile {
     /// The loop over tiles of rows.
     row: ScopeId,
-    row_iv: &'a str,
+    row_iv: Value,
     /// The loop over panels of columns, of which those from `beside_iv` on are done side by side. The group begins at `low`.
     pub(crate) column: ScopeId,
-    column_iv: &'a str,
-    beside_iv: &'a str,
-    low: &'a str,
+    column_iv: Value,
+    beside_iv: Value,
+    low: Value,
     /// The number of the panel along the loop in lanes.
-    pub(crate) panel: &'a str,
+    pub(crate) panel: Value,
 }
 
-impl OpenTile<'_> {
+impl OpenTile {
     /// The same tile, in a scope inside of that of its panel.
     pub(crate) fn inside(&self, column: ScopeId) -> Self {
         Self { column, ..*self }
@@ -344,8 +345,8 @@ impl OpenTile<'_> {
 /// Where a tile reads.
 pub(crate) struct From {
     /// The packed rows.
-    pub(crate) rows: String,
-    pub(crate) columns: String,
+    pub(crate) rows: Value,
+    pub(crate) columns: Value,
     /// Where the rows lie, if they need not be packed.
     pub(crate) place: Option<Place>,
 }

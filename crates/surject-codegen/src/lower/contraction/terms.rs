@@ -9,13 +9,14 @@
 //! Long sums of floats are made in blocks ([`crate::schedule::blocks`]): the registers begin anew with every block, and what they
 //! have by its end is added to the tile in memory.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::tile::{Ends, Inner};
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
 use crate::schedule::contraction::terms::together;
@@ -39,7 +40,7 @@ pub(crate) struct Group {
 /// A loop over the sum.
 struct Level {
     /// How often it runs.
-    count: String,
+    count: Value,
     /// How far the rows move with every step.
     by: i64,
     /// The same of the columns; `None`: they go on where the loop inside ended.
@@ -54,26 +55,26 @@ struct Level {
 struct OpenLevel {
     scope: ScopeId,
     /// The number of the step.
-    number: String,
+    number: Value,
     /// What it carries: the sums, if it has them, and then the places of rows and columns.
-    names: Vec<String>,
-    count: String,
+    names: Vec<Value>,
+    count: Value,
 }
 
 /// A tile while it is summed.
 struct Tile<'a> {
     inner: Inner<'a>,
-    ends: Ends<'a>,
+    ends: Ends,
     op: AccOp,
     body: NodeId,
     /// The lanes of the vectors of columns.
     all: Vec<usize>,
     group: Option<Group>,
     /// The types of the sums of a row and what they begin with.
-    types: Vec<String>,
-    zeros: Vec<String>,
+    types: Vec<Type>,
+    zeros: Vec<Value>,
     /// Where the rows begin from the first one on, where they lie one behind the other.
-    ahead_of_row: Vec<String>,
+    ahead_of_row: Vec<Value>,
 }
 
 impl Tile<'_> {
@@ -85,9 +86,9 @@ impl Tile<'_> {
 
 /// Where terms are read: rows at `a`, columns at `b`.
 #[derive(Clone, Copy)]
-struct From<'a> {
-    a: &'a str,
-    b: &'a str,
+struct From {
+    a: Value,
+    b: Value,
 }
 
 /// What becomes of what a tile in memory has, when sums are stored there.
@@ -119,7 +120,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        ends: Ends<'_>,
+        ends: Ends,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let mut t = self.summed(em, ends, inner)?;
@@ -139,11 +140,11 @@ impl Tiles<'_> {
             return Err(CodegenError::malformed("a contraction that sums nothing"));
         };
         let (sums, places) = names.split_at(t.sums());
-        let from = From { a: &places[0], b: &places[1] };
+        let from = From { a: places[0], b: places[1] };
         if let Some(ahead) = ahead {
-            let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, &ahead));
+            let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, ahead));
             for line in (0..t.all.iter().sum()).step_by(64 / size) {
-                prefetch(em, *innermost, (&next, line as i64), self.sizes.elem, Ask::Soon);
+                prefetch(em, *innermost, (next, line as i64), self.sizes.elem, Ask::Soon);
             }
         }
         let next = match t.group {
@@ -162,7 +163,7 @@ impl Tiles<'_> {
     fn summed<'a>(
         &self,
         em: &mut Emitter<'_>,
-        ends: Ends<'a>,
+        ends: Ends,
         inner: Inner<'a>,
     ) -> Result<Tile<'a>, CodegenError> {
         let Node::Reduce { op, body, .. } = self.dag[self.c.node].node else {
@@ -172,20 +173,20 @@ impl Tiles<'_> {
         let all = sizes::vectors(inner.active, self.c.tile.lanes);
         let group = self.group(&inner);
         let lanes: Vec<usize> = group.map_or(all.clone(), |g| vec![g.lanes]);
-        let types: Vec<String> = lanes.iter().map(|&lanes| self.sizes.elem.ty(lanes)).collect();
+        let types: Vec<Type> = lanes.iter().map(|&lanes| self.sizes.elem.ty(lanes)).collect();
         let neutral = op.neutral(self.dag[self.c.node].dtype);
-        let zeros: Vec<String> = lanes.iter().map(|&lanes| em.scalar(neutral, lanes)).collect();
+        let zeros: Vec<Value> = lanes.iter().map(|&lanes| em.scalar(neutral, lanes)).collect();
         Ok(Tile { inner, ends, op, body, all, group, types, zeros, ahead_of_row: Vec::new() })
     }
 
     /// The places of the sums in the tile in memory.
-    fn places(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) -> Vec<String> {
+    fn places(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) -> Vec<Value> {
         let (vectors, most, name) = (t.all.len(), self.c.tile.lanes, self.sizes.elem.name());
         let mut places = Vec::new();
-        let mut row = t.ends.tile.to_string();
+        let mut row = t.ends.tile;
         for i in 0..t.sums() {
             if i > 0 && i % vectors == 0 {
-                row = self.offset(em, scope, &row, t.ends.apart);
+                row = self.offset(em, scope, row, t.ends.apart);
             }
             let ahead = i % vectors * most;
             places.push(
@@ -199,7 +200,7 @@ impl Tiles<'_> {
     }
 
     /// Stores a sum of so many lanes in the tile in memory.
-    fn store_sum(&self, em: &mut Emitter<'_>, at: At, sum: &str, to: &str) {
+    fn store_sum(&self, em: &mut Emitter<'_>, at: At, sum: Value, to: Value) {
         let (ty, size) = (self.sizes.elem.ty(at.lanes), self.sizes.elem.size());
         let store = format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
         em.line(at.scope, &store);
@@ -211,7 +212,7 @@ impl Tiles<'_> {
         for (i, to) in self.places(em, scope, t).iter().enumerate() {
             let at = At { scope, lanes: t.all[i % t.all.len()] };
             let none = em.scalar(neutral, at.lanes);
-            self.store_sum(em, at, &none, to);
+            self.store_sum(em, at, none, *to);
         }
     }
 
@@ -221,20 +222,20 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         t: &Tile<'_>,
-        sums: &[String],
+        sums: &[Value],
         how: Flush,
     ) -> Result<(), CodegenError> {
         let (elem, dtype) = (self.sizes.elem, self.dag[self.c.node].dtype);
         for (i, (sum, to)) in sums.iter().zip(self.places(em, scope, t)).enumerate() {
             let at = At { scope, lanes: t.all[i % t.all.len()] };
-            let mut sum = t.group.map_or(sum.clone(), |group| self.joined(em, scope, sum, (group, t.all[0])));
+            let mut sum = t.group.map_or(sum.clone(), |group| self.joined(em, scope, *sum, (group, t.all[0])));
             if how == Flush::Add {
                 let (ty, size) = (elem.ty(at.lanes), elem.size());
                 let load = format!("llvm.load {to} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
                 let before = em.op(scope, &load);
-                sum = em.join_values(t.op, dtype, &before, &sum, at)?;
+                sum = em.join_values(t.op, dtype, before, sum, at)?;
             }
-            self.store_sum(em, at, &sum, &to);
+            self.store_sum(em, at, sum, to);
         }
         Ok(())
     }
@@ -276,19 +277,19 @@ impl Tiles<'_> {
         scope: ScopeId,
         (levels, open): (&[Level], &[OpenLevel]),
         t: &Tile<'_>,
-        mut next: Vec<String>,
-    ) -> Result<Vec<String>, CodegenError> {
+        mut next: Vec<Value>,
+    ) -> Result<Vec<Value>, CodegenError> {
         // The columns go on where they are; the rows of an outer loop go on from where they began.
         let on = match t.group {
             Some(group) => em.int(group.terms * group.apart),
-            None => t.ends.stride.to_string(),
+            None => t.ends.stride,
         };
         let Some(inside) = open.last() else { return Ok(next) };
-        let mut columns_then = self.offset(em, inside.scope, &inside.names[inside.names.len() - 1], &on);
+        let mut columns_then = self.offset(em, inside.scope, inside.names[inside.names.len() - 1], on);
         for (depth, (level, own)) in levels.iter().zip(open).enumerate().rev() {
             let carries = own.names.len() - 2;
             let by = em.int(level.by);
-            next.push(self.offset(em, own.scope, &own.names[carries], &by));
+            next.push(self.offset(em, own.scope, own.names[carries], by));
             next.push(columns_then);
             let outside = depth.checked_sub(1).map(|d| &open[d]);
             let sums = self.close_level(em, (level, own, outside), t, next);
@@ -297,10 +298,10 @@ impl Tiles<'_> {
             let outer = outside.map_or(scope, |o| o.scope);
             if let Some(group) = t.group.filter(|g| depth + 1 == levels.len() && g.count % g.terms > 0) {
                 let rest = group.count % group.terms;
-                let from = From { a: &sums[carries], b: &columns_then };
+                let from = From { a: sums[carries], b: columns_then };
                 next = self.add_group(em, outer, from, &next, (t, group, rest));
                 let on = em.int(rest * group.apart);
-                columns_then = self.offset(em, outer, &columns_then, &on);
+                columns_then = self.offset(em, outer, columns_then, on);
             }
             if level.anew {
                 self.flush(em, outer, t, &next, Flush::Add)?;
@@ -309,7 +310,7 @@ impl Tiles<'_> {
             let by = depth.checked_sub(1).and_then(|outer| levels[outer].columns);
             if let (Some(by), Some(o)) = (by, outside) {
                 let by = em.int(by);
-                columns_then = self.offset(em, outer, &o.names[o.names.len() - 1], &by);
+                columns_then = self.offset(em, outer, o.names[o.names.len() - 1], by);
             }
         }
         Ok(next)
@@ -322,26 +323,26 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         (level, own, outside): (&Level, &OpenLevel, Option<&OpenLevel>),
         t: &Tile<'_>,
-        next: Vec<String>,
-    ) -> Vec<String> {
+        next: Vec<Value>,
+    ) -> Vec<Value> {
         let (carries, vectors) = (own.names.len() - 2, t.all.len());
-        let mut inits: Vec<String> = match outside {
+        let mut inits: Vec<Value> = match outside {
             Some(o) if !level.anew => o.names[..carries].to_vec(),
             _ => (0..carries).map(|i| t.zeros[i % vectors].clone()).collect(),
         };
         inits.extend(match outside {
             Some(o) => o.names[o.names.len() - 2..].to_vec(),
-            None => vec![t.ends.rows.to_string(), t.ends.columns.to_string()],
+            None => vec![t.ends.rows, t.ends.columns],
         });
         let carried: Vec<Carried> = (own.names.iter().zip(inits).zip(next).enumerate())
             .map(|(i, ((name, init), next))| {
-                let ty = if i < carries { t.types[i % vectors].clone() } else { "!llvm.ptr".to_string() };
+                let ty = if i < carries { t.types[i % vectors].clone() } else { Type::Pointer };
                 Carried { name: name.clone(), init, ty, next }
             })
             .collect();
         let (low, step) = (em.int(0), em.int(level.block.unwrap_or(1)));
         let bounds = Bounds { low, high: own.count.clone(), step };
-        em.close_loop(own.scope, &own.number, &bounds, &carried)
+        em.close_loop(own.scope, own.number, &bounds, &carried)
     }
 
     /// How long sums are cut into blocks: for each loop over the sum, outermost first. `None`: they are not.
@@ -383,7 +384,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         (inner, group): (&Inner<'_>, Option<Group>),
-        count: &str,
+        count: Value,
     ) -> Vec<Level> {
         let mut levels: Vec<Level> = match inner.reads {
             Some(Reads { nest, columns, .. }) => {
@@ -391,7 +392,7 @@ impl Tiles<'_> {
                 let level = |(i, &(n, stride)): (usize, &(i64, i64))| {
                     let (count, by) = match (i + 1 == nest.len(), group) {
                         (true, Some(g)) => (em.int(g.count / g.terms), g.terms),
-                        (true, None) => (count.to_string(), stride),
+                        (true, None) => (count, stride),
                         (false, _) => (em.int(n), stride),
                     };
                     Level { count, by, columns: columns.get(i).copied(), block: None, anew: false }
@@ -399,7 +400,7 @@ impl Tiles<'_> {
                 counts.map(level).collect()
             }
             None => {
-                let (count, by) = (count.to_string(), inner.high as i64);
+                let (count, by) = (count, inner.high as i64);
                 vec![Level { count, by, columns: None, block: None, anew: false }]
             }
         };
@@ -422,9 +423,9 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        from: &str,
+        from: Value,
         (exist, lanes): (usize, usize),
-    ) -> String {
+    ) -> Value {
         let (elem, size) = (self.sizes.elem, self.sizes.elem.size());
         let ty = elem.ty(lanes);
         if exist == lanes {
@@ -440,9 +441,9 @@ impl Tiles<'_> {
     }
 
     /// Where the elements of a row are.
-    fn of_row(&self, em: &mut Emitter<'_>, scope: ScopeId, a: &str, (row, t): (usize, &Tile<'_>)) -> String {
+    fn of_row(&self, em: &mut Emitter<'_>, scope: ScopeId, a: Value, (row, t): (usize, &Tile<'_>)) -> Value {
         match t.ahead_of_row.get(row) {
-            Some(place) => self.offset(em, scope, a, place),
+            Some(place) => self.offset(em, scope, a, *place),
             None => {
                 let step = t.inner.reads.map_or(1, |r| r.step);
                 let (place, name) = (row as i64 * step, self.sizes.elem.name());
@@ -456,13 +457,13 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        From { a, b }: From<'_>,
-        sums: &[String],
+        From { a, b }: From,
+        sums: &[Value],
         t: &Tile<'_>,
-    ) -> Result<Vec<String>, CodegenError> {
+    ) -> Result<Vec<Value>, CodegenError> {
         let (s, c, name) = (&self.sizes, self.c, self.sizes.elem.name());
         let (most, vectors) = (c.tile.lanes, t.all.len());
-        let types: Vec<String> = t.all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
+        let types: Vec<Type> = t.all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let mut vector = Vec::new();
         for (v, &lanes) in t.all.iter().enumerate() {
             let exist = usize::try_from(t.inner.active).unwrap_or(0).saturating_sub(v * most).min(lanes);
@@ -470,9 +471,9 @@ impl Tiles<'_> {
                 scope,
                 &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * most),
             );
-            vector.push(self.first_of(em, scope, &from, (exist, lanes)));
+            vector.push(self.first_of(em, scope, from, (exist, lanes)));
         }
-        let mut next: Vec<String> = vec![String::new(); sums.len()];
+        let mut next: Vec<Value> = vec![Value::NONE; sums.len()];
         for row in 0..t.inner.high {
             let from = self.of_row(em, scope, a, (row, t));
             let single = em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
@@ -493,24 +494,24 @@ impl Tiles<'_> {
                 };
                 let into = &sums[at];
                 if let Some(pairs) = c.pairs {
-                    let factors = (value.as_str(), column.as_str());
+                    let factors = (value, *column);
                     next[at] = if t.inner.exact {
-                        pairs.multiply_add_exactly(em, scope, factors, into, lanes)
+                        pairs.multiply_add_exactly(em, scope, factors, *into, lanes)
                     } else {
-                        pairs.multiply_add(em, scope, factors, into, lanes)?
+                        pairs.multiply_add(em, scope, factors, *into, lanes)?
                     };
                     continue;
                 }
                 if t.op == AccOp::Add && self.is_product(t.body) {
-                    next[at] = self.multiply_add(em, scope, (&value, column), into, lanes);
+                    next[at] = self.multiply_add(em, scope, (value, *column), *into, lanes);
                     continue;
                 }
                 // The values of this row and these columns are known here; the rest of the term is arithmetic.
-                let part = em.open(scope, vec![(c.lane, String::new())], Some((c.lane, lanes)));
+                let part = em.open(scope, vec![(c.lane, Value::NONE)], Some((c.lane, lanes)));
                 em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
                 em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
                 let dtype = self.dag[c.node].dtype;
-                next[at] = em.join_term(t.op, t.body, dtype, into, At { scope: part, lanes })?;
+                next[at] = em.join_term(t.op, t.body, dtype, *into, At { scope: part, lanes })?;
                 em.close_plain(part);
             }
         }
@@ -522,10 +523,10 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (value, column): (&str, &str),
-        into: &str,
+        (value, column): (Value, Value),
+        into: Value,
         lanes: usize,
-    ) -> String {
+    ) -> Value {
         let (elem, ty) = (self.sizes.elem, self.sizes.elem.ty(lanes));
         if elem != elem.int() {
             return em.op(scope, &format!("math.fma {value}, {column}, {into} : {ty}"));
@@ -539,10 +540,10 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        From { a, b }: From<'_>,
-        sums: &[String],
+        From { a, b }: From,
+        sums: &[Value],
         (t, group, terms): (&Tile<'_>, Group, i64),
-    ) -> Vec<String> {
+    ) -> Vec<Value> {
         let elem = self.sizes.elem;
         let columns = self.first_of(em, scope, b, ((terms * group.apart) as usize, group.lanes));
         let width = (group.terms as usize).next_power_of_two();
@@ -552,10 +553,10 @@ impl Tiles<'_> {
         let mut next = Vec::new();
         for (row, sum) in sums.iter().enumerate() {
             let from = self.of_row(em, scope, a, (row, t));
-            let some = self.first_of(em, scope, &from, (terms as usize, width));
+            let some = self.first_of(em, scope, from, (terms as usize, width));
             let value =
                 em.op(scope, &format!("vector.shuffle {some}, {some} [{spread}] : {narrow}, {narrow}"));
-            next.push(self.multiply_add(em, scope, (&value, &columns), sum, group.lanes));
+            next.push(self.multiply_add(em, scope, (value, columns), *sum, group.lanes));
         }
         next
     }
@@ -565,13 +566,13 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        sum: &str,
+        sum: Value,
         (group, lanes): (Group, usize),
-    ) -> String {
+    ) -> Value {
         let elem = self.sizes.elem;
         let (wide, ty) = (elem.ty(group.lanes), elem.ty(lanes));
         let add = if elem == elem.int() { "arith.addi" } else { "arith.addf" };
-        let mut joined: Option<String> = None;
+        let mut joined: Option<Value> = None;
         for term in 0..group.terms {
             let lane =
                 |lane: usize| (term * group.apart + lane as i64).min(group.lanes as i64 - 1).to_string();
@@ -582,6 +583,6 @@ impl Tiles<'_> {
                 None => part,
             });
         }
-        joined.unwrap_or_else(|| sum.to_string())
+        joined.unwrap_or_else(|| sum)
     }
 }

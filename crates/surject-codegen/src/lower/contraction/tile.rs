@@ -1,5 +1,7 @@
 //! One tile: the function that sums it, and what is stored of it.
 
+use crate::machine::elem::Type;
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
@@ -17,9 +19,9 @@ pub(crate) struct Inner<'a> {
     /// The rows.
     pub(crate) high: usize,
     /// So many terms are added to the tile that is in memory; all of them make a new one.
-    pub(crate) terms: Option<&'a str>,
+    pub(crate) terms: Option<Value>,
     /// So many terms make a new tile, where the others are zeros.
-    pub(crate) count: Option<&'a str>,
+    pub(crate) count: Option<Value>,
     /// Pairs of halves are multiplied in `f32`.
     pub(crate) exact: bool,
     /// The rows are not in a panel.
@@ -28,16 +30,16 @@ pub(crate) struct Inner<'a> {
 
 /// Where a tile comes from and goes to: the names of pointers and numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Ends<'a> {
-    pub(crate) rows: &'a str,
-    pub(crate) columns: &'a str,
+pub(crate) struct Ends {
+    pub(crate) rows: Value,
+    pub(crate) columns: Value,
     /// Elements from the columns of one term to those of the next.
-    pub(crate) stride: &'a str,
+    pub(crate) stride: Value,
     /// The number of terms, of rows that are not in a panel that of the innermost loop.
-    pub(crate) count: &'a str,
-    pub(crate) tile: &'a str,
+    pub(crate) count: Value,
+    pub(crate) tile: Value,
     /// Elements from one row of the tile to the next.
-    pub(crate) apart: &'a str,
+    pub(crate) apart: Value,
 }
 
 impl Tiles<'_> {
@@ -49,7 +51,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (rows, columns): (&str, &str),
+        (rows, columns): (Value, Value),
         to: &Target,
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
@@ -64,9 +66,9 @@ impl Tiles<'_> {
         let stride = em.int(self.between_terms(inner.active));
         let group = self.group(&inner);
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
-        let count = inner.terms.or(inner.count).map_or_else(|| em.int(terms), str::to_string);
+        let count = inner.terms.or(inner.count).unwrap_or_else(|| em.int(terms));
         if op != AccOp::Add || !self.is_product(body) {
-            let ends = Ends { rows, columns, stride: &stride, count: &count, tile, apart };
+            let ends = Ends { rows, columns, stride: stride, count: count, tile: *tile, apart: *apart };
             return self.terms(em, scope, ends, inner);
         }
         let (lanes, vectors, high) = (c.tile.lanes, c.tile.vectors, inner.high);
@@ -102,18 +104,18 @@ impl Tiles<'_> {
         let mut own = Emitter::new(self.dag);
         let root = own.root();
         let ends = Ends {
-            rows: "%rows",
-            columns: "%columns",
-            stride: "%stride",
-            count: "%count",
-            tile: "%tile",
-            apart: "%apart",
+            rows: own.parameter(Type::Pointer),
+            columns: own.parameter(Type::Pointer),
+            stride: own.parameter(Type::I64),
+            count: own.parameter(Type::I64),
+            tile: own.parameter(Type::Pointer),
+            apart: own.parameter(Type::I64),
         };
         self.terms(&mut own, root, ends, inner)?;
+        let parameters = own.parameters();
         let (text, _) = own.finish();
         em.declarations.insert(format!(
-            "llvm.func internal {name}(%rows: !llvm.ptr, %columns: !llvm.ptr, %stride: i64, %count: i64, \
-             %tile: !llvm.ptr, %apart: i64) {{\n{text}llvm.return\n}}"
+            "llvm.func internal {name}({parameters}) {{\n{text}llvm.return\n}}"
         ));
         em.line(
             scope,
@@ -146,9 +148,9 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (first_row, end): (&str, Option<&str>),
-        panel: &str,
-        tile: &str,
+        (first_row, end): (Value, Option<Value>),
+        panel: Value,
+        tile: Value,
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let extent = self.dag.extent(c.lane);
@@ -160,7 +162,7 @@ impl Tiles<'_> {
         }
         let (count, from) = match &outside {
             Some((last, digit)) => (em.int(self.dag.extent(*last)), digit.clone()),
-            None => (end.map_or_else(|| em.int(s.rows), str::to_string), first_row.to_string()),
+            None => (end.map_or_else(|| em.int(s.rows), |end| end), first_row),
         };
         let high = em.int(s.high);
         let left = em.op(scope, &format!("arith.subi {count}, {from} : i64"));
@@ -171,12 +173,12 @@ impl Tiles<'_> {
         match outside {
             Some((last, _)) => em.bind(line, last, row),
             None => {
-                decode(em, line, &c.rows, &row);
+                decode(em, line, &c.rows, row);
             }
         }
         let base = self.times(em, line, panel, s.width);
-        let start = self.times(em, line, &iv, s.width);
-        let from = self.offset(em, line, tile, &start);
+        let start = self.times(em, line, iv, s.width);
+        let from = self.offset(em, line, tile, start);
         let (full, rest) = (extent / s.width, extent % s.width);
         let whole = em.int(full);
         for (inside, width) in [(true, s.width), (false, rest)] {
@@ -189,7 +191,7 @@ impl Tiles<'_> {
             let rest = (width - main).unsigned_abs().next_power_of_two() as i64;
             for (step, low, high) in [(lanes, 0, main), (rest, main, width)] {
                 if low < high {
-                    self.line(em, part, (&base, &from), (step, low, high))?;
+                    self.line(em, part, (base, from), (step, low, high))?;
                 }
             }
             if rest == 0 || full == 0 {
@@ -197,11 +199,11 @@ impl Tiles<'_> {
             } else {
                 let predicate = if inside { "ult" } else { "uge" };
                 let holds = em.op(line, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
-                em.close_if(part, &holds);
+                em.close_if(part, holds);
             }
         }
         let bounds = Bounds { low: em.int(0), high: here, step: em.int(1) };
-        em.close_loop(line, &iv, &bounds, &[]);
+        em.close_loop(line, iv, &bounds, &[]);
         Ok(())
     }
 
@@ -210,7 +212,7 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (base, from): (&str, &str),
+        (base, from): (Value, Value),
         (step, low, high): (i64, i64, i64),
     ) -> Result<(), CodegenError> {
         let c = self.c;
@@ -223,7 +225,7 @@ impl Tiles<'_> {
         let inner = em.open(at_loop, vec![(c.lane, position)], vector);
         em.activate(inner, (high - low) as usize, lanes);
         let at = At { scope: inner, lanes };
-        let pointer = self.offset(em, inner, from, &iv);
+        let pointer = self.offset(em, inner, from, iv);
         let (ty, size) = (self.sizes.elem.ty(lanes), self.sizes.elem.size());
         let sum =
             em.op(inner, &format!("llvm.load {pointer} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
@@ -231,10 +233,10 @@ impl Tiles<'_> {
         em.seed(inner, c.node, Val { ssa: sum, lanes });
         let value = em.value(self.output.root, inner)?;
         let to = em.pointer(self.output.to)?;
-        em.store(&to, self.dag[self.output.root].dtype, &self.output.address, &value, at);
+        em.store(to, self.dag[self.output.root].dtype, &self.output.address, &value, at);
         em.close_plain(inner);
         let bounds = Bounds { low: em.int(low), high: em.int(high), step: em.int(step) };
-        em.close_loop(at_loop, &iv, &bounds, &[]);
+        em.close_loop(at_loop, iv, &bounds, &[]);
         Ok(())
     }
 }

@@ -1,21 +1,22 @@
 //! Emits tiles that visit only a part of their space ([`crate::schedule::contraction::triangle`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::dag::NodeId;
 use crate::expression::tail::{Edge, Side, Tail};
 use crate::lower::contraction::panels::{From, OpenTile, Part, Pass};
 use crate::lower::contraction::{Tiles, direct};
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::contraction::triangle::row_digit;
 use surject_ir::Scalar;
 
 /// What the tiles of some rows need: the names of numbers.
 pub(crate) struct Needed {
     /// The columns that depend on the sum: from the first to before the second.
-    columns: Option<[String; 2]>,
+    columns: Option<[Value; 2]>,
     /// The terms that count where the other factor is finite, likewise.
-    terms: Option<[String; 2]>,
+    terms: Option<[Value; 2]>,
 }
 
 impl Tiles<'_> {
@@ -39,7 +40,7 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         part: &Part<'_>,
-        row_iv: &str,
+        row_iv: Value,
     ) -> Result<Option<Needed>, CodegenError> {
         let (s, triangle) = (&self.sizes, &self.c.triangle);
         let skips_terms = self.can_skip_terms();
@@ -68,9 +69,9 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        rows: &[String; 2],
+        rows: &[Value; 2],
         (tails, extent): (&[Tail], i64),
-    ) -> [String; 2] {
+    ) -> [Value; 2] {
         let mut bounds = [em.int(0), em.int(extent)];
         for tail in tails {
             let edge = self.edge(em, scope, rows, (&tail.edge, tail.side, extent));
@@ -84,9 +85,9 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        [first, last]: &[String; 2],
+        [first, last]: &[Value; 2],
         (edge, side, extent): (&Edge, Side, i64),
-    ) -> String {
+    ) -> Value {
         let own = row_digit(self.c, edge);
         let (mut sum, mut together) = (em.int(edge.offset), None);
         for digit in &edge.digits {
@@ -109,7 +110,7 @@ impl Tiles<'_> {
             } else {
                 em.digit(scope, digit)
             };
-            let term = self.times(em, scope, &at, digit.coeff);
+            let term = self.times(em, scope, at, digit.coeff);
             sum = em.op(scope, &format!("arith.addi {sum}, {term} : i64"));
         }
         let (zero, all) = (em.int(0), em.int(extent));
@@ -130,8 +131,8 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        rows: &[String; 2],
-    ) -> Result<[String; 2], CodegenError> {
+        rows: &[Value; 2],
+    ) -> Result<[Value; 2], CodegenError> {
         /// Whole lines of columns.
         const STEP: i64 = 16;
         let s = &self.sizes;
@@ -153,9 +154,9 @@ impl Tiles<'_> {
                 true => em.op(scope, &format!("arith.select {some}, {edge}, {none} : i64")),
                 false => {
                     let looking = em.open(scope, Vec::new(), None);
-                    let zeros = self.are_zero(em, looking, rows, &at)?;
+                    let zeros = self.are_zero(em, looking, rows, at)?;
                     let bound = em.op(looking, &format!("arith.select {zeros}, {edge}, {none} : i64"));
-                    em.close_either(looking, &some, "i64", &bound, &none)
+                    em.close_either(looking, some, Type::I64, bound, none)
                 }
             };
             bounds[usize::from(after)] = bound;
@@ -168,17 +169,17 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        [first, last]: &[String; 2],
-        at: &str,
-    ) -> Result<String, CodegenError> {
+        [first, last]: &[Value; 2],
+        at: Value,
+    ) -> Result<Value, CodegenError> {
         let factor: NodeId = self.c.factors[0];
         let (row, iv) = (em.open(scope, Vec::new(), None), em.name());
-        let digit = self.bind_rows(em, row, &iv);
+        let digit = self.bind_rows(em, row, iv);
         if let Some(&last) = self.c.rows.last() {
             em.bind(row, last, digit);
         }
         for &l in &self.c.sum {
-            let at = if self.dag.extent(l) > 1 { at.to_string() } else { em.int(0) };
+            let at = if self.dag.extent(l) > 1 { at } else { em.int(0) };
             em.bind(row, l, at);
         }
         let value = em.value(factor, row)?.ssa;
@@ -189,20 +190,20 @@ impl Tiles<'_> {
             false => format!("arith.cmpf oeq, {value}, {zero} : {}", elem.ty(1)),
         };
         let holds = em.op(row, &compare);
-        let (name, yes) = (em.name(), em.literal("true", "i1"));
+        let (name, yes) = (em.name(), em.constant(Elem::I1, 1, 1));
         let next = em.op(row, &format!("arith.andi {name}, {holds} : i1"));
         let one = em.int(1);
         let end = em.op(scope, &format!("arith.addi {last}, {one} : i64"));
-        let carried = [Carried { name, init: yes, ty: "i1".to_string(), next }];
+        let carried = [Carried { name, init: yes, ty: Type::I1, next }];
         let bounds = Bounds { low: first.clone(), high: end, step: one };
-        Ok(em.close_loop(row, &iv, &bounds, &carried).swap_remove(0))
+        Ok(em.close_loop(row, iv, &bounds, &carried).swap_remove(0))
     }
 
     /// The sums of a tile, of which only some may be needed.
     pub(crate) fn needed_sums(
         &self,
         em: &mut Emitter<'_>,
-        at: &OpenTile<'_>,
+        at: &OpenTile,
         needed: &Needed,
         from: &From,
         to: &direct::Target,
@@ -212,7 +213,7 @@ impl Tiles<'_> {
         match &needed.terms {
             Some(terms) => {
                 let (from, count) = self.terms_that_count(em, part, terms, from);
-                self.sums(em, &inside, (Pass::Whole, Some(&count)), &from, to)?;
+                self.sums(em, &inside, (Pass::Whole, Some(count)), &from, to)?;
             }
             None => self.sums(em, &inside, (Pass::Whole, None), from, to)?,
         }
@@ -227,7 +228,7 @@ impl Tiles<'_> {
         let low = em.op(scope, &format!("arith.cmpi slt, {base}, {end} : i64"));
         let high = em.op(scope, &format!("arith.cmpi sgt, {behind}, {first} : i64"));
         let holds = em.op(scope, &format!("arith.andi {low}, {high} : i1"));
-        em.close_if(part, &holds);
+        em.close_if(part, holds);
         Ok(())
     }
 
@@ -236,38 +237,38 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        [low, high]: &[String; 2],
+        [low, high]: &[Value; 2],
         from: &From,
-    ) -> (From, String) {
+    ) -> (From, Value) {
         let s = &self.sizes;
         let (mut low, mut high) = (low.clone(), high.clone());
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
         if self.has_marks() {
-            let finite = self.is_finite(em, scope, &from.columns);
+            let finite = self.is_finite(em, scope, from.columns);
             let (none, all) = (em.int(0), em.int(s.sum));
             low = em.op(scope, &format!("arith.select {finite}, {low}, {none} : i64"));
             high = em.op(scope, &format!("arith.select {finite}, {high}, {all} : i64"));
         }
-        let behind = self.times(em, scope, &low, stride);
-        let columns = self.offset(em, scope, &from.columns, &behind);
-        let behind = self.times(em, scope, &low, s.high);
-        let rows = self.offset(em, scope, &from.rows, &behind);
+        let behind = self.times(em, scope, low, stride);
+        let columns = self.offset(em, scope, from.columns, behind);
+        let behind = self.times(em, scope, low, s.high);
+        let rows = self.offset(em, scope, from.rows, behind);
         let place = from.place.as_ref().zip(self.windows.as_ref()).map(|(place, windows)| {
             let by = windows.reads.nest.last().map_or(0, |l| l.1);
-            let behind = self.times(em, scope, &low, by);
-            place.beginning(self.offset(em, scope, &place.from, &behind))
+            let behind = self.times(em, scope, low, by);
+            place.beginning(self.offset(em, scope, place.from, behind))
         });
         let count = em.op(scope, &format!("arith.subi {high}, {low} : i64"));
         (From { rows, columns, place }, count)
     }
 
     /// What a panel of columns says behind its end: zero where all it holds is finite.
-    fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: &str) -> String {
+    fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: Value) -> Value {
         let behind = em.int(self.sizes.sum * self.sizes.width);
-        self.offset(em, scope, panel, &behind)
+        self.offset(em, scope, panel, behind)
     }
 
-    fn is_finite(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: &str) -> String {
+    fn is_finite(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: Value) -> Value {
         let elem = self.sizes.elem;
         let mark = self.mark(em, scope, panel);
         let value = em.op(scope, &format!("llvm.load {mark} : !llvm.ptr -> {}", elem.name()));
@@ -280,17 +281,17 @@ impl Tiles<'_> {
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
-        (from, until): (&str, &str),
-        to: &str,
+        (from, until): (Value, Value),
+        to: Value,
     ) -> Result<(), CodegenError> {
         let (s, lanes) = (&self.sizes, self.c.tile.lanes);
         let (ty, size) = (s.elem.ty(lanes), s.elem.size());
         let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
         let number = em.op(panel, &format!("arith.subi {iv}, {from} : i64"));
-        let start = self.times(em, panel, &number, s.column_panel());
-        let place = self.offset(em, panel, to, &start);
+        let start = self.times(em, panel, number, s.column_panel());
+        let place = self.offset(em, panel, to, start);
         let (inner, position) = (em.open(panel, Vec::new(), None), em.name());
-        let at = self.offset(em, inner, &place, &position);
+        let at = self.offset(em, inner, place, position);
         let load = format!("llvm.load {at} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
         let value = em.op(inner, &load);
         let zero = em.scalar(Scalar::zero(self.dag[self.c.node].dtype), lanes);
@@ -298,13 +299,13 @@ impl Tiles<'_> {
         let next = em.op(inner, &format!("math.fma {value}, {zero}, {name} : {ty}"));
         let bounds = em.whole(0, s.sum * s.width, lanes as i64);
         let carried = [Carried { name, init: zero, ty, next }];
-        let sum = em.close_loop(inner, &position, &bounds, &carried).swap_remove(0);
+        let sum = em.close_loop(inner, position, &bounds, &carried).swap_remove(0);
         let at = At { scope: panel, lanes };
-        let sum = em.horizontal(surject_ir::AccOp::Add, self.dag[self.c.node].dtype, &sum, at)?;
-        let mark = self.mark(em, panel, &place);
+        let sum = em.horizontal(surject_ir::AccOp::Add, self.dag[self.c.node].dtype, sum, at)?;
+        let mark = self.mark(em, panel, place);
         em.line(panel, &format!("llvm.store {sum}, {mark} : {}, !llvm.ptr", s.elem.name()));
-        let bounds = Bounds { low: from.to_string(), high: until.to_string(), step: em.int(1) };
-        em.close_loop(panel, &iv, &bounds, &[]);
+        let bounds = Bounds { low: from, high: until, step: em.int(1) };
+        em.close_loop(panel, iv, &bounds, &[]);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Emits the reads of rows of windows where they lie ([`crate::schedule::contraction::windows`]).
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopSet};
 use crate::lower::contraction::Tiles;
@@ -9,16 +10,16 @@ use crate::schedule::contraction::windows::Windows;
 /// The rows of a tile, where they lie.
 pub(crate) struct Place {
     /// Can they be read there? `None`: always.
-    pub(crate) inside: Option<String>,
+    pub(crate) inside: Option<Value>,
     /// The address of the first element, if so.
-    pub(crate) from: String,
+    pub(crate) from: Value,
     /// So many rows earlier begins the tile.
-    pub(crate) earlier: Option<String>,
+    pub(crate) earlier: Option<Value>,
 }
 
 impl Place {
     /// The same rows, from another element on.
-    pub(crate) fn beginning(&self, from: String) -> Place {
+    pub(crate) fn beginning(&self, from: Value) -> Place {
         Place { inside: self.inside.clone(), from, earlier: self.earlier.clone() }
     }
 }
@@ -30,7 +31,7 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         windows: &Windows,
-        first_row: &str,
+        first_row: Value,
     ) -> Result<Place, CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let rows = em.open(scope, Vec::new(), None);
@@ -63,7 +64,7 @@ impl Tiles<'_> {
         }
         let first = em.lin(&fixed(&windows.address), rows);
         let pointer = em.pointer(windows.buf)?;
-        let from = self.offset(em, rows, &pointer, &first);
+        let from = self.offset(em, rows, pointer, first);
         let earlier = em.op(rows, &format!("arith.subi {last}, {start} : i64"));
         em.close_plain(rows);
         let (inside, earlier) = if windows.always { (None, Some(earlier)) } else { (Some(holds), None) };

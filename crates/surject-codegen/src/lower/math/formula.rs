@@ -3,39 +3,40 @@
 //! A [`Pen`] writes at one place. Its values are [`F`] (floats of either width), [`N`] (integers of the same width) and
 //! [`B`] (truths); `a * b + 1.0` writes a product, a constant and a sum. Values of one formula belong to one pen.
 
-use crate::lower::emit::{At, Emitter};
-use crate::machine::elem::Elem;
+use crate::code::{Elements, Value};
+use crate::lower::emit::{At, Emitter, listed};
+use crate::machine::elem::{Elem, Type};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// What a pen writes to.
 pub trait Paper {
-    fn write(&mut self, at: At, operation: &str) -> String;
-    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String;
-    fn list(&mut self, values: &[f32]) -> String;
-    fn part(&mut self, at: At, value: &str, e: Elem, lanes: (usize, usize)) -> String;
-    fn join(&mut self, at: At, parts: Vec<String>, e: Elem, lanes: usize) -> String;
+    fn write(&mut self, at: At, operation: &str) -> Value;
+    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value;
+    fn list(&mut self, values: &[f32]) -> Value;
+    fn part(&mut self, at: At, value: Value, e: Elem, lanes: (usize, usize)) -> Value;
+    fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value;
 }
 
 impl Paper for Emitter<'_> {
-    fn write(&mut self, at: At, operation: &str) -> String {
+    fn write(&mut self, at: At, operation: &str) -> Value {
         self.op(at.scope, operation)
     }
 
-    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> String {
+    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value {
         self.constant(elem, bits, lanes)
     }
 
-    fn list(&mut self, values: &[f32]) -> String {
-        let bits: Vec<String> = values.iter().map(|v| format!("0x{:08X}", v.to_bits())).collect();
-        Emitter::literal(self, &format!("dense<[{}]>", bits.join(", ")), &Elem::F32.ty(values.len()))
+    fn list(&mut self, values: &[f32]) -> Value {
+        let bits = values.iter().map(|v| v.to_bits().into()).collect();
+        Emitter::literal(self, Elem::F32, Elements::Each(bits))
     }
 
-    fn part(&mut self, at: At, value: &str, e: Elem, lanes: (usize, usize)) -> String {
+    fn part(&mut self, at: At, value: Value, e: Elem, lanes: (usize, usize)) -> Value {
         self.some_lanes(at.scope, value, (e, at.lanes), lanes)
     }
 
-    fn join(&mut self, at: At, parts: Vec<String>, e: Elem, lanes: usize) -> String {
+    fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value {
         self.of_parts(at.scope, parts, e, lanes)
     }
 }
@@ -44,7 +45,7 @@ impl Paper for Emitter<'_> {
 pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
     at: At,
-    names: RefCell<Vec<String>>,
+    names: RefCell<Vec<Value>>,
     /// Entries of the tables that the machine has instructions for ([`crate::Target::lane_permute_width`]).
     tables: usize,
 }
@@ -85,17 +86,17 @@ impl<'p> Pen<'p> {
     }
 
     /// A value that is there.
-    pub fn value(&'p self, name: &str, e: Elem) -> F<'p> {
-        F { pen: self, id: self.keep(name.to_string()), e }
+    pub fn value(&'p self, name: Value, e: Elem) -> F<'p> {
+        F { pen: self, id: self.keep(name), e }
     }
 
-    fn keep(&self, name: String) -> usize {
+    fn keep(&self, name: Value) -> usize {
         let mut names = self.names.borrow_mut();
         names.push(name);
         names.len() - 1
     }
 
-    fn name(&self, id: usize) -> String {
+    fn name(&self, id: usize) -> Value {
         self.names.borrow()[id].clone()
     }
 
@@ -114,7 +115,7 @@ impl<'p> Pen<'p> {
         self.keep(name)
     }
 
-    fn ty(&self, e: Elem) -> String {
+    fn ty(&self, e: Elem) -> Type {
         e.ty(self.at.lanes)
     }
 
@@ -132,7 +133,7 @@ impl<'p> Pen<'p> {
 
     fn select(&self, c: usize, a: usize, b: usize, e: Elem) -> usize {
         let ty = self.ty(e);
-        let types = if self.at.lanes == 1 { ty } else { format!("{}, {ty}", self.ty(Elem::I1)) };
+        let types = if self.at.lanes == 1 { ty.to_string() } else { format!("{}, {ty}", self.ty(Elem::I1)) };
         self.write(&format!("arith.select {}, {}, {} : {types}", self.name(c), self.name(a), self.name(b)))
     }
 }
@@ -161,7 +162,7 @@ impl<'p> F<'p> {
     }
 
     /// The name of the value.
-    pub fn ssa(self) -> String {
+    pub fn ssa(self) -> Value {
         self.pen.name(self.id)
     }
 
@@ -198,13 +199,13 @@ impl<'p> F<'p> {
         if bits == 512 {
             given.push((Elem::I32, 4));
         }
-        let values: Vec<String> =
+        let values: Vec<Value> =
             given.iter().map(|&(e, value)| pen.paper.borrow_mut().literal(e, value, 1)).collect();
         let types: Vec<&str> = given.iter().map(|g| g.0.name()).collect();
-        let (values, types) = (values.join(", "), types.join(", "));
+        let (values, types) = (listed(&values), types.join(", "));
         let mut parts = Vec::new();
         for first in (0..lanes).step_by(part) {
-            let take = |f: F<'p>| pen.paper.borrow_mut().part(pen.at, &f.ssa(), e, (first, part));
+            let take = |f: F<'p>| pen.paper.borrow_mut().part(pen.at, f.ssa(), e, (first, part));
             let (y, n) = (take(self), take(n));
             let id = pen.write(&format!(
                 "llvm.call_intrinsic \"llvm.x86.avx512.mask.scalef.{name}.{bits}\"({y}, {n}, {y}, {values}) : \
@@ -507,7 +508,7 @@ impl<'p> B<'p> {
     }
 
     /// The name of the value.
-    pub fn ssa(self) -> String {
+    pub fn ssa(self) -> Value {
         self.pen.name(self.id)
     }
 

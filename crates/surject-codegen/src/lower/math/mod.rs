@@ -28,6 +28,7 @@ mod table;
 mod tests;
 pub(crate) mod trigonometric;
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::lower::emit::{At, Emitter};
 use crate::lower::math::formula::{B, F, Pen};
@@ -155,7 +156,7 @@ impl Method {
 }
 
 /// A transcendental function of a float.
-pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Result<String, CodegenError> {
+pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: Value) -> Result<Value, CodegenError> {
     use UnaryOp::*;
     let name = match op {
         Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
@@ -165,7 +166,7 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
         Rsqrt => {
             let root = em.un(at, "math.sqrt", x, e);
             let one = em.float(at, e, 1.0);
-            return Ok(em.bin(at, "arith.divf", &one, &root, e));
+            return Ok(em.bin(at, "arith.divf", one, root, e));
         }
         _ => return Err(CodegenError::malformed(format!("`{op}` of a float"))),
     };
@@ -179,16 +180,16 @@ pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: &str) -> Res
     Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
-            let (value, beyond) = (short.formula)(pen.value(&args[0], e));
+            let (value, beyond) = (short.formula)(pen.value(args[0], e));
             (value.ssa(), beyond.ssa())
         };
         // The rest is rare, and has a branch of its own.
-        em.branch_where(at, &beyond, &value, e, |em, at| by_method(em, at, &method, &function, e, &args[0]))
+        em.branch_where(at, beyond, value, e, |em, at| by_method(em, at, &method, &function, e, args[0]))
     }))
 }
 
 /// A function of a float by a method; what that leaves over is done by the function of the run time.
-fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: Elem, x: &str) -> String {
+fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: Elem, x: Value) -> Value {
     let lanes = match method {
         m if m.pieces > 0 => m.pieces,
         m if m.wide => DOUBLE_LANES,
@@ -204,13 +205,13 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
             let own = e.ty(at.lanes);
             em.op(at.scope, &format!("vector.shuffle {x}, {x} [{}] : {own}, {own}", order.join(", ")))
         };
-        let value = by_method(em, At { lanes, ..at }, method, function, e, &full);
-        return em.some_lanes(at.scope, &value, (e, lanes), (0, at.lanes));
+        let value = by_method(em, At { lanes, ..at }, method, function, e, full);
+        return em.some_lanes(at.scope, value, (e, lanes), (0, at.lanes));
     }
     in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (mut value, beyond, mirror) = {
             let pen = Pen::new(em, at);
-            let x = pen.value(&args[0], e);
+            let x = pen.value(args[0], e);
             let beyond = method.bound.map(|bound| {
                 let size = x.abs();
                 (size.gt(bound) & size.lt(f64::INFINITY)).ssa()
@@ -221,18 +222,18 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
         };
         let own = if method.wide { Elem::F64 } else { e };
         if let Some((formula, applies, x)) = mirror {
-            value = em.branch_where(at, &applies, &value, own, |em, at| {
+            value = em.branch_where(at, applies, value, own, |em, at| {
                 let pen = Pen::new(em, at);
-                formula(pen.value(&x, own), pen.value(&value, own)).ssa()
+                formula(pen.value(x, own), pen.value(value, own)).ssa()
             });
         }
         if own != e {
-            value = Pen::new(em, at).value(&value, own).narrow().ssa();
+            value = Pen::new(em, at).value(value, own).narrow().ssa();
         }
         match beyond {
             None => value,
             Some(beyond) => {
-                em.branch_where(at, &beyond, &value, e, |em, at| em.call(at, function, &[&args[0]], e))
+                em.branch_where(at, beyond, value, e, |em, at| em.call(at, function, &[args[0]], e))
             }
         }
     })
@@ -252,12 +253,12 @@ pub(crate) fn of_two(op: BinaryOp, e: Elem) -> (OfTwo, bool) {
 }
 
 /// `x^y` or the angle of the point `(y, x)`, of floats.
-pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &str) -> String {
+pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: Value, y: Value) -> Value {
     let is_power = op == BinaryOp::Pow;
     let (formula, wide) = of_two(op, e);
-    let long = |em: &mut Emitter<'_>, at: At, args: &[String]| {
+    let long = |em: &mut Emitter<'_>, at: At, args: &[Value]| {
         let pen = Pen::new(em, at);
-        let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));
+        let [x, y] = [&args[0], &args[1]].map(|name| pen.value(*name, e));
         if wide && e == Elem::F32 {
             return formula(x.widen(), y.widen()).narrow().ssa();
         }
@@ -270,30 +271,30 @@ pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: &str, y: &
     in_parts(em, at, e, &[x, y], table::PIECES, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
-            let (value, beyond) = pieces::pow(pen.value(&args[0], e), pen.value(&args[1], e));
+            let (value, beyond) = pieces::pow(pen.value(args[0], e), pen.value(args[1], e));
             (value.ssa(), beyond.ssa())
         };
-        em.branch_where(at, &beyond, &value, e, |em, at| long(em, at, args))
+        em.branch_where(at, beyond, value, e, |em, at| long(em, at, args))
     })
 }
 
 /// The remainder of `x / y`, of floats.
-pub fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, x: &str, y: &str) -> String {
+pub fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, x: Value, y: Value) -> Value {
     in_parts(em, at, e, &[x, y], DOUBLE_LANES, |em, at, args| {
         let (value, beyond) = {
             let pen = Pen::new(em, at);
-            let [x, y] = [&args[0], &args[1]].map(|name| pen.value(name, e));
+            let [x, y] = [&args[0], &args[1]].map(|name| pen.value(*name, e));
             let (rest, beyond) = remainder::remainder(x.widen(), y.widen());
             (if e == Elem::F32 { rest.narrow() } else { rest }.ssa(), beyond.ssa())
         };
-        em.branch_where(at, &beyond, &value, e, |em, at| {
-            em.call(at, &format!("surject_fmod_{}", e.name()), &[&args[0], &args[1]], e)
+        em.branch_where(at, beyond, value, e, |em, at| {
+            em.call(at, &format!("surject_fmod_{}", e.name()), &[args[0], args[1]], e)
         })
     })
 }
 
 /// The neighbour of a float in the direction of another.
-pub fn next_after(em: &mut Emitter<'_>, at: At, dtype: DType, x: &str, y: &str) -> String {
+pub fn next_after(em: &mut Emitter<'_>, at: At, dtype: DType, x: Value, y: Value) -> Value {
     let spare = match dtype {
         DType::BF16 => 16,
         DType::F16 => 13,
@@ -309,18 +310,17 @@ fn in_parts(
     em: &mut Emitter<'_>,
     at: At,
     e: Elem,
-    args: &[&str],
+    args: &[Value],
     lanes: usize,
-    mut formula: impl FnMut(&mut Emitter<'_>, At, &[String]) -> String,
-) -> String {
+    mut formula: impl FnMut(&mut Emitter<'_>, At, &[Value]) -> Value,
+) -> Value {
     if at.lanes <= lanes {
-        let args: Vec<String> = args.iter().map(|a| a.to_string()).collect();
-        return formula(em, at, &args);
+        return formula(em, at, args);
     }
     let mut parts = Vec::new();
     for first in (0..at.lanes).step_by(lanes) {
-        let args: Vec<String> =
-            args.iter().map(|a| em.some_lanes(at.scope, a, (e, at.lanes), (first, lanes))).collect();
+        let args: Vec<Value> =
+            args.iter().map(|a| em.some_lanes(at.scope, *a, (e, at.lanes), (first, lanes))).collect();
         parts.push(formula(em, At { scope: at.scope, lanes }, &args));
     }
     em.of_parts(at.scope, parts, e, lanes)
@@ -328,9 +328,9 @@ fn in_parts(
 
 impl Emitter<'_> {
     /// Does a condition hold in any lane?
-    pub(crate) fn any_lane(&mut self, at: At, condition: &str) -> String {
+    pub(crate) fn any_lane(&mut self, at: At, condition: Value) -> Value {
         if at.lanes == 1 {
-            return condition.to_string();
+            return condition;
         }
         let ty = Elem::I1.ty(at.lanes);
         self.op(at.scope, &format!("vector.reduction <or>, {condition} : {ty} into i1"))
@@ -340,14 +340,14 @@ impl Emitter<'_> {
     pub(crate) fn branch_where(
         &mut self,
         at: At,
-        condition: &str,
-        known: &str,
+        condition: Value,
+        known: Value,
         e: Elem,
-        other: impl FnOnce(&mut Self, At) -> String,
-    ) -> String {
+        other: impl FnOnce(&mut Self, At) -> Value,
+    ) -> Value {
         let any = self.any_lane(at, condition);
         let scope = self.open(at.scope, Vec::new(), None);
         let value = other(self, At { scope, lanes: at.lanes });
-        self.close_either(scope, &any, &e.ty(at.lanes), &value, known)
+        self.close_either(scope, any, e.ty(at.lanes), value, known)
     }
 }

@@ -1,5 +1,6 @@
 //! What the rows of blocks are: one loop, or several that memory has as one.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Dag, NodeId};
@@ -26,7 +27,7 @@ impl Along {
     }
 
     /// Gives the loops of the kernel their values in the scope of a row.
-    pub(super) fn bind(&self, em: &mut Emitter<'_>, scope: ScopeId, row: &str) {
+    pub(super) fn bind(&self, em: &mut Emitter<'_>, scope: ScopeId, row: Value) {
         decode(em, scope, &self.digits, row);
     }
 }

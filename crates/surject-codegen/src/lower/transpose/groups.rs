@@ -12,6 +12,7 @@
 //! blocks, the same lines gain little. And they have to be asked for in between: all for a row of blocks at once takes
 //! longer.
 
+use crate::code::Value;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
@@ -35,21 +36,21 @@ const NEAR: i64 = 2048;
 const PLACES: i64 = 8;
 
 /// A line that will be read, by its address and how many elements lie between.
-pub(super) type Ahead = (String, i64, Elem);
+pub(super) type Ahead = (Value, i64, Elem);
 
 /// Moves the block at a row and a column, and asks for lines meanwhile.
 pub(super) type Moves<'a> =
-    &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str), Vec<Ahead>) -> Result<(), CodegenError>;
+    &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value), Vec<Ahead>) -> Result<(), CodegenError>;
 
 /// Writes what is done for the rows from one to another.
-pub(super) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (&str, &str)) -> Result<(), CodegenError>;
+pub(super) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value)) -> Result<(), CodegenError>;
 
 /// A strip of rows `first..end`, and what is loaded of it: along a row of memory for each position of `last`.
 pub(super) struct Strip<'a> {
     pub(super) rows_of: &'a Along,
     pub(super) last: LoopId,
-    pub(super) first: &'a str,
-    pub(super) end: &'a str,
+    pub(super) first: Value,
+    pub(super) end: Value,
     /// As many as it has, or more where it is the last one.
     pub(super) rows: i64,
 }
@@ -85,27 +86,27 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         strip: &Strip<'_>,
-        (column, all, group): (&str, &Bounds, i64),
+        (column, all, group): (Value, &Bounds, i64),
         block: Moves<'_>,
     ) -> Result<(), CodegenError> {
         let (block_rows, lanes) = (strip.rows_of.block as i64, self.schedule.lanes as i64);
         let to = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
         let to = em.op(scope, &format!("arith.minsi {to}, {} : i64", all.high));
-        let next = strip.next(em, scope, (&to, all));
+        let next = strip.next(em, scope, (to, all));
         let inner = em.open(scope, Vec::new(), None);
         let row = em.name();
         let across = em.open(inner, Vec::new(), None);
         let at = em.name();
-        let begun = steps(em, across, (&row, strip.first), block_rows);
-        let (group, turn) = (em.int(group), steps(em, across, (&at, column), lanes));
+        let begun = steps(em, across, (row, strip.first), block_rows);
+        let (group, turn) = (em.int(group), steps(em, across, (at, column), lanes));
         let begun = em.op(across, &format!("arith.muli {begun}, {group} : i64"));
         let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
-        let lines = self.to_ask(em, across, strip, &turn, &next)?;
-        block(em, across, (&row, &at), lines)?;
+        let lines = self.to_ask(em, across, strip, turn, &next)?;
+        block(em, across, (row, at), lines)?;
         let [rows, columns] = [block_rows, lanes].map(|step| em.int(step));
-        let columns = Bounds { low: column.to_string(), high: to, step: columns };
-        em.close_loop(across, &at, &columns, &[]);
-        em.close_loop(inner, &row, &strip.by(rows), &[]);
+        let columns = Bounds { low: column, high: to, step: columns };
+        em.close_loop(across, at, &columns, &[]);
+        em.close_loop(inner, row, &strip.by(rows), &[]);
         Ok(())
     }
 
@@ -115,21 +116,21 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         strip: &Strip<'_>,
-        (to, all, step): (&str, &Bounds, i64),
+        (to, all, step): (Value, &Bounds, i64),
         rows: Rows<'_>,
     ) -> Result<(), CodegenError> {
         let next = strip.next(em, scope, (to, all));
         let some = em.open(scope, Vec::new(), None);
         let begin = em.name();
-        let turn = steps(em, some, (&begin, strip.first), step);
-        for (base, ahead, elem) in self.to_ask(em, some, strip, &turn, &next)? {
-            prefetch(em, some, (&base, ahead), elem, Ask::Soon);
+        let turn = steps(em, some, (begin, strip.first), step);
+        for (base, ahead, elem) in self.to_ask(em, some, strip, turn, &next)? {
+            prefetch(em, some, (base, ahead), elem, Ask::Soon);
         }
         let step = em.int(step);
         let stop = em.op(some, &format!("arith.addi {begin}, {step} : i64"));
         let stop = em.op(some, &format!("arith.minsi {stop}, {} : i64", strip.end));
-        rows(em, some, (&begin, &stop))?;
-        em.close_loop(some, &begin, &strip.by(step), &[]);
+        rows(em, some, (begin, stop))?;
+        em.close_loop(some, begin, &strip.by(step), &[]);
         Ok(())
     }
 
@@ -140,8 +141,8 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         strip: &Strip<'_>,
-        turn: &str,
-        next: &(String, String),
+        turn: Value,
+        next: &(Value, Value),
     ) -> Result<Vec<Ahead>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
         let elements = strip.rows_of.block as i64 * self.schedule.lanes as i64;
@@ -164,7 +165,7 @@ impl Row<'_> {
             let row = em.op(scope, &format!("arith.muli {row}, {past} : i64"));
             let row = em.op(scope, &format!("arith.addi {}, {row} : i64", next.0));
             let at = vec![(strip.rows_of.all, row), (strip.last, column)];
-            let base = em.corner(&pointer, (&address, elem), at, scope);
+            let base = em.corner(pointer, (&address, elem), at, scope);
             for column in 0..columns {
                 let column = column.checked_mul(apart).ok_or_else(malformed)?;
                 asked.extend((0..share).map(|line| (base.clone(), column + line * LINE / size, elem)));
@@ -177,7 +178,7 @@ impl Row<'_> {
 impl Strip<'_> {
     /// Where the columns begin that come after those that end at `to`, by row and column: in this strip, or where all have
     /// been, in the next one.
-    fn next(&self, em: &mut Emitter<'_>, scope: ScopeId, (to, all): (&str, &Bounds)) -> (String, String) {
+    fn next(&self, em: &mut Emitter<'_>, scope: ScopeId, (to, all): (Value, &Bounds)) -> (Value, Value) {
         let done = em.op(scope, &format!("arith.cmpi sge, {to}, {} : i64", all.high));
         let row = em.op(scope, &format!("arith.select {done}, {}, {} : i64", self.end, self.first));
         let column = em.op(scope, &format!("arith.select {done}, {}, {to} : i64", all.low));
@@ -185,13 +186,13 @@ impl Strip<'_> {
     }
 
     /// All of its rows, so many at a time.
-    fn by(&self, step: String) -> Bounds {
-        Bounds { low: self.first.to_string(), high: self.end.to_string(), step }
+    fn by(&self, step: Value) -> Bounds {
+        Bounds { low: self.first, high: self.end, step }
     }
 }
 
 /// How many steps lie between a position of a loop and where it began.
-fn steps(em: &mut Emitter<'_>, scope: ScopeId, (at, from): (&str, &str), step: i64) -> String {
+fn steps(em: &mut Emitter<'_>, scope: ScopeId, (at, from): (Value, Value), step: i64) -> Value {
     let (past, step) = (em.op(scope, &format!("arith.subi {at}, {from} : i64")), em.int(step));
     em.op(scope, &format!("arith.divui {past}, {step} : i64"))
 }

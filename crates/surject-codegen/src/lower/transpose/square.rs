@@ -1,5 +1,6 @@
 //! The loads of a block, transposed in registers.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
@@ -25,24 +26,24 @@ impl Row<'_> {
         rows_of: &Along,
         last: LoopId,
         load: NodeId,
-        block: &Block<'_>,
-    ) -> Result<Vec<String>, CodegenError> {
+        block: &Block,
+    ) -> Result<Vec<Value>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
         let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
         let pointer = em.pointers.get(&buf).cloned().ok_or_else(malformed)?;
         let elem = Elem::in_memory(em.dag[load].dtype);
         let (along, rows, lanes) = (rows_of.all, rows_of.block, block.lanes);
         let size = (CHUNK / elem.size()).min(lanes).min(rows);
-        let binds = vec![(last, block.column.to_string()), (along, block.row.to_string())];
-        let base = em.corner(&pointer, (&address, elem), binds, scope);
+        let binds = vec![(last, block.column), (along, block.row)];
+        let base = em.corner(pointer, (&address, elem), binds, scope);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
         // load of a block with every store, which takes longer than all else.
-        prefetch(em, scope, (&base, rows as i64), elem, Ask::Now);
+        prefetch(em, scope, (base, rows as i64), elem, Ask::Now);
         let apart = address.coeff(last);
         if block.reach.far {
             for line in (0..lanes as i64).filter(|line| *line < block.active as i64) {
                 let ahead = (lanes as i64 + line).checked_mul(apart).ok_or_else(malformed)?;
-                prefetch(em, scope, (&base, ahead), elem, Ask::Soon);
+                prefetch(em, scope, (base, ahead), elem, Ask::Soon);
             }
         }
         if !block.reach.meet && block.first == 0 && lanes == block.active && lanes % rows == 0 {
@@ -50,31 +51,27 @@ impl Row<'_> {
             let lines = lines.ok_or_else(malformed)?;
             let lines = lines.iter().map(|&ahead| {
                 let ahead = em.int(ahead);
-                let from = em.element(&base, &ahead, elem, scope);
-                em.neighbours(&from, None, (elem, rows), scope)
+                let from = em.element(base, ahead, elem, scope);
+                em.neighbours(from, None, (elem, rows), scope)
             });
-            let lines: Vec<String> = lines.collect();
+            let lines: Vec<Value> = lines.collect();
             let squares: Vec<_> =
                 lines.chunks(rows).map(|lines| square(em, scope, lines, size, elem)).collect();
             let of_row = |row: usize| squares.iter().map(|square| square[row].clone()).collect();
             let joined = (0..rows).flat_map(|row| em.joined(of_row(row), rows, elem, At { scope, lanes }));
             return Ok(joined.collect());
         }
-        let zero = match elem {
-            Elem::F16 | Elem::F32 | Elem::F64 => "dense<0.0>",
-            _ => "dense<0>",
-        };
         // Line by line, so that a line of memory is read at once.
-        let mut chunks: Vec<Vec<String>> = vec![Vec::new(); rows / size];
+        let mut chunks: Vec<Vec<Value>> = vec![Vec::new(); rows / size];
         for line in 0..lanes {
             for (k, chunk) in chunks.iter_mut().enumerate() {
                 if line >= block.active || (k + 1) * size <= block.first {
-                    chunk.push(em.literal(zero, &elem.ty(size)));
+                    chunk.push(em.constant(elem, 0, size));
                     continue;
                 }
                 let ahead = (line as i64).checked_mul(apart).ok_or_else(malformed)?;
                 let ahead = em.int(ahead.checked_add((k * size) as i64).ok_or_else(malformed)?);
-                let from = em.element(&base, &ahead, elem, scope);
+                let from = em.element(base, ahead, elem, scope);
                 let (ty, bytes) = (elem.ty(size), elem.size());
                 let load = format!("llvm.load {from} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}");
                 chunk.push(em.op(scope, &load));
@@ -83,7 +80,7 @@ impl Row<'_> {
         let mut result = Vec::with_capacity(rows);
         for (k, chunk) in chunks.into_iter().enumerate() {
             if (k + 1) * size <= block.first {
-                result.extend(std::iter::repeat_n(String::new(), size));
+                result.extend(std::iter::repeat_n(Value::NONE, size));
                 continue;
             }
             result.extend(em.turned_chunks(chunk, (size, lanes), elem, scope));
@@ -93,15 +90,15 @@ impl Row<'_> {
 }
 
 /// The columns of as many whole lines as each has elements: transposed in chunks of so many elements, and chunk by chunk.
-fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[String], size: usize, elem: Elem) -> Vec<String> {
+fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[Value], size: usize, elem: Elem) -> Vec<Value> {
     let lanes = lines.len();
     let at = At { scope, lanes };
     // Of each group of lines the columns of a chunk: in the vector `t` of a group, chunk `q` has column `q · size + t`.
-    let groups: Vec<Vec<String>> =
+    let groups: Vec<Vec<Value>> =
         lines.chunks(size).map(|group| em.interleaved(group.to_vec(), (size, lanes), elem, at)).collect();
-    let mut columns = vec![String::new(); lanes];
+    let mut columns = vec![Value::NONE; lanes];
     for t in 0..size {
-        let mut vectors: Vec<String> = groups.iter().map(|group| group[t].clone()).collect();
+        let mut vectors: Vec<Value> = groups.iter().map(|group| group[t].clone()).collect();
         // The bits of the group and of the chunk change places, one after the other.
         let mut bit = 1;
         while bit < vectors.len() {
@@ -112,7 +109,7 @@ fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[String], size: usize, e
                     (0..chunks).map(of).flat_map(|q| (0..size).map(move |e| q * size + e)).collect()
                 };
                 for half in [0, bit] {
-                    let pair = (vectors[i].as_str(), vectors[i | bit].as_str());
+                    let pair = (vectors[i], vectors[i | bit]);
                     next[i | half] = em.pick(pair, lanes, &pick(half), elem, at);
                 }
             }

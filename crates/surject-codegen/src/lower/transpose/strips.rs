@@ -4,6 +4,7 @@
 //! by line. Where blocks meet in a tile before they go to memory ([`super::tile`]), a strip has a loop over tiles of columns,
 //! and each tile leaves when its blocks are there.
 
+use crate::code::Value;
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
@@ -22,7 +23,7 @@ use crate::schedule::non_temporal::LINE;
 pub(super) struct TileMemory<'a> {
     tile: &'a Tile,
     elem: Elem,
-    pointer: String,
+    pointer: Value,
 }
 
 impl<'a> TileMemory<'a> {
@@ -76,11 +77,11 @@ impl Strips<'_> {
     ) -> Result<(), CodegenError> {
         let bounds = clip(em, scope, range, ends, 1);
         let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);
-        self.rows_of.bind(em, inner, &iv);
+        self.rows_of.bind(em, inner, iv);
         let part = open_behind(em, inner, self.behind);
         self.row.line(em, part.0, self.last, self.piece.clone(), Conditions::CutApart)?;
         close_behind(em, part, self.behind);
-        em.close_loop(inner, &iv, &bounds, &[]);
+        em.close_loop(inner, iv, &bounds, &[]);
         Ok(())
     }
 
@@ -104,8 +105,8 @@ impl Strips<'_> {
             strip: Strip {
                 rows_of: self.rows_of,
                 last: self.last,
-                first: &first,
-                end: &end,
+                first: first,
+                end: end,
                 rows: self.strip_rows,
             },
             single: (low > 0).then_some(self.rows - block_rows),
@@ -119,7 +120,7 @@ impl Strips<'_> {
             Some(memory) => self.tiles(em, (strip, part), &open, memory)?,
         }
         let strips = Bounds { step: length, ..bounds };
-        em.close_loop(strip, &first, &strips, &[]);
+        em.close_loop(strip, first, &strips, &[]);
         Ok(())
     }
 
@@ -143,11 +144,11 @@ impl Strips<'_> {
         let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
         let line = em.int(LINE / elem.size() as i64);
         let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
-        let moved = em.element(pointer, &before, *elem, part);
+        let moved = em.element(*pointer, before, *elem, part);
         em.pointers.insert(Buf::OWN, moved);
         self.columns_of(em, part, open, &TaskRange { low: Some(from.clone()), high: Some(to.clone()) })?;
-        self.leave_tile(em, part, open, (&from, &to, &bounds), tile)?;
-        em.close_loop(part, &from, &bounds, &[]);
+        self.leave_tile(em, part, open, (from, to, &bounds), tile)?;
+        em.close_loop(part, from, &bounds, &[]);
         Ok(())
     }
 
@@ -171,12 +172,12 @@ impl Strips<'_> {
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
             match group {
-                None => self.blocks(em, scope, open, &column, (full, full))?,
+                None => self.blocks(em, scope, open, column, (full, full))?,
                 Some(group) => self.row.grouped(
                     em,
                     scope,
                     &open.strip,
-                    (&column, &inner, group),
+                    (column, &inner, group),
                     &|em, scope, (row, column), next| {
                         let reach = self.reach;
                         let block = Block { row, column, first: 0, lanes: full, active: full, reach, next };
@@ -184,14 +185,14 @@ impl Strips<'_> {
                     },
                 )?,
             }
-            em.close_loop(scope, &column, &inner, &[]);
+            em.close_loop(scope, column, &inner, &[]);
         }
         if rest > 0 {
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
-            self.blocks(em, scope, open, &column, (rest.next_power_of_two().max(2), rest))?;
+            self.blocks(em, scope, open, column, (rest.next_power_of_two().max(2), rest))?;
             let inner = clip(em, part, within, (main, self.columns), lanes);
-            em.close_loop(scope, &column, &inner, &[]);
+            em.close_loop(scope, column, &inner, &[]);
         }
         Ok(())
     }
@@ -202,7 +203,7 @@ impl Strips<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         open: &OpenStrip<'_>,
-        column: &str,
+        column: Value,
         (lanes, active): (usize, usize),
     ) -> Result<(), CodegenError> {
         let block_rows = self.rows_of.block as i64;
@@ -211,7 +212,7 @@ impl Strips<'_> {
         let row = open.single.map_or_else(|| iv.clone(), |row| em.int(row));
         // The rows of a block that ends with the last row which belong to the block before it are not stored again.
         let first = open.single.map_or(0, |_| (block_rows - self.rows % block_rows) as usize);
-        let block = Block { row: &row, column, first, lanes, active, reach: self.reach, next: Vec::new() };
+        let block = Block { row: row, column, first, lanes, active, reach: self.reach, next: Vec::new() };
         match &self.memory {
             None => self.row.block(em, inner, self.rows_of, self.last, &block)?,
             Some(memory) => {
@@ -221,9 +222,9 @@ impl Strips<'_> {
                 em.streams = streams;
             }
         }
-        let (low, high) = (open.strip.first.to_string(), open.strip.end.to_string());
+        let (low, high) = (open.strip.first, open.strip.end);
         let steps = Bounds { low, high, step: em.int(block_rows) };
-        em.close_loop(inner, &iv, &steps, &[]);
+        em.close_loop(inner, iv, &steps, &[]);
         Ok(())
     }
 
@@ -234,7 +235,7 @@ impl Strips<'_> {
         em: &mut Emitter<'_>,
         part: ScopeId,
         open: &OpenStrip<'_>,
-        (from, to, bounds): (&str, &str, &Bounds),
+        (from, to, bounds): (Value, Value, &Bounds),
         tile: &Tile,
     ) -> Result<(), CodegenError> {
         let (first, end) = (open.strip.first, open.strip.end);
@@ -251,12 +252,12 @@ impl Strips<'_> {
                 (0, self.rows * self.columns, Ends::Asked),
             );
         }
-        let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (&str, &str)| {
+        let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (Value, Value)| {
             let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);
-            self.rows_of.bind(em, inner, &iv);
+            self.rows_of.bind(em, inner, iv);
             row.leave(em, inner, self.last, &tile.outputs[0], (from, to, bounds))?;
-            let rows = Bounds { low: low.to_string(), high: high.to_string(), step: em.int(1) };
-            em.close_loop(inner, &iv, &rows, &[]);
+            let rows = Bounds { low: low, high: high, step: em.int(1) };
+            em.close_loop(inner, iv, &rows, &[]);
             Ok::<(), CodegenError>(())
         };
         if em.streams && self.reach.far && open.single.is_none() {

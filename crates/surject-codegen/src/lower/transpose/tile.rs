@@ -1,5 +1,6 @@
 //! A tile: what a task makes of blocks in memory of its own before it leaves for where it belongs.
 
+use crate::code::Value;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node};
 use crate::expression::output::Output;
@@ -102,12 +103,12 @@ impl Row<'_> {
         scope: ScopeId,
         last: LoopId,
         tile: &[Output],
-        (from, to, all): (&str, &str, &Bounds),
+        (from, to, all): (Value, Value, &Bounds),
     ) -> Result<(), CodegenError> {
         let columns = em.dag.extent(last);
         let ends = if em.streams { Ends::Whole } else { Ends::Asked };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
-            let range = TaskRange { low: Some(from.to_string()), high: Some(to.to_string()) };
+            let range = TaskRange { low: Some(from), high: Some(to) };
             return self.shifted(em, scope, last, &range, (0, columns, ends));
         }
         let ([stored], [output]) = (tile, self.outputs) else {
@@ -115,26 +116,26 @@ impl Row<'_> {
         };
         let elem = Elem::in_memory(em.dag[output.root].dtype);
         let line = LINE / elem.size() as i64;
-        let at = |em: &mut Emitter<'_>, output: &Output, column: &str| -> Result<String, CodegenError> {
+        let at = |em: &mut Emitter<'_>, output: &Output, column: Value| -> Result<Value, CodegenError> {
             let pointer = em.pointer(output.to)?;
-            Ok(em.corner(&pointer, (&output.address, elem), vec![(last, column.to_string())], scope))
+            Ok(em.corner(pointer, (&output.address, elem), vec![(last, column)], scope))
         };
         // Tiles are whole lines wide: where in a line one begins the next one does.
         let begin = at(em, output, from)?;
         let [size, count] = [elem.size() as i64, line].map(|n| em.int(n));
-        let within = em.within_line(&begin, LINE, scope);
+        let within = em.within_line(begin, LINE, scope);
         let within = em.op(scope, &format!("arith.divui {within}, {size} : i64"));
-        let mut back = |column: &str, end: &str, is: &str| {
+        let mut back = |column: Value, end: Value, is: &str| {
             let there = em.op(scope, &format!("arith.cmpi {is}, {column}, {end} : i64"));
             let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
             em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
         };
-        let (low, high) = (back(from, &all.low, "sgt"), back(to, &all.high, "slt"));
+        let (low, high) = (back(from, all.low, "sgt"), back(to, all.high, "slt"));
         let range = TaskRange { low: Some(low), high: Some(high) };
         self.shifted(em, scope, last, &range, (0, columns, ends))?;
         let [ahead, behind] =
             [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));
-        let (ahead, behind) = (at(em, stored, &ahead)?, at(em, stored, &behind)?);
+        let (ahead, behind) = (at(em, stored, ahead)?, at(em, stored, behind)?);
         let (ty, bytes) = (elem.ty(line as usize), elem.size());
         let kept =
             em.op(scope, &format!("llvm.load {ahead} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"));

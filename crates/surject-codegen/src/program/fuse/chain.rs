@@ -26,7 +26,7 @@ impl Text {
 
     fn op(&mut self, operation: &str) -> String {
         self.names += 1;
-        let name = format!("%{}", self.names - 1);
+        let name = format!("%{}", self.names + 2);
         self.line(&format!("{name} = {operation}"));
         name
     }
@@ -189,7 +189,7 @@ fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
 /// A kernel of a range as a function.
 fn function(name: &str, part: &Kernel) -> String {
     format!(
-        "llvm.func internal @KERNEL_{name}(%low: i64, %high: i64, %ptrs: !llvm.ptr) {{\n{}llvm.return\n}}\n{}",
+        "llvm.func internal @KERNEL_{name}(%0: i64, %1: i64, %2: !llvm.ptr) {{\n{}llvm.return\n}}\n{}",
         part.body,
         part.functions.replace("@KERNEL", &format!("@KERNEL_{name}"))
     )
@@ -293,8 +293,8 @@ impl Writing<'_> {
     /// The first range of the task and that of the next one.
     fn share_of_task(&mut self) -> [String; 2] {
         let (tasks, total) = (self.text.int(self.chain.tasks), self.text.int(self.count));
-        let next = self.text.arith("addi", "%task", &self.one);
-        ["%task", next.as_str()].map(|task| {
+        let next = self.text.arith("addi", "%0", &self.one);
+        ["%0", next.as_str()].map(|task| {
             let scaled = self.text.arith("muli", task, &total);
             self.text.arith("divui", &scaled, &tasks)
         })
@@ -302,9 +302,9 @@ impl Writing<'_> {
 
     /// The pointer to what the worker keeps, of so many bytes for each.
     fn open_own(&mut self, bytes: i64) {
-        let base = self.text.load("%ptrs", 0);
+        let base = self.text.load("%2", 0);
         let each = self.text.int(bytes);
-        let ahead = self.text.arith("muli", "%worker", &each);
+        let ahead = self.text.arith("muli", "%1", &each);
         self.base = self.text.ahead(&base, &ahead);
     }
 
@@ -354,10 +354,10 @@ impl Writing<'_> {
         if part.writes.contains(&buf) && !self.writes.contains(&here) {
             self.writes.push(here);
         }
-        let mut pointer = self.text.load("%ptrs", place);
+        let mut pointer = self.text.load("%2", place);
         if let Some(own) = own {
             let each = self.text.int(own.bytes * own.count);
-            let ahead = self.text.arith("muli", "%task", &each);
+            let ahead = self.text.arith("muli", "%0", &each);
             pointer = self.text.ahead(&pointer, &ahead);
         }
         self.text.store(&pointer, &at.table, at.entry);

@@ -1,6 +1,7 @@
 //! All numbers of `f32`, which takes a release build some minutes a function: `cargo test --release -p surject-codegen
 //! --lib every_single -- --ignored --nocapture`, with `SURJECT_FUNCTIONS` for only some of them.
 
+use crate::code::Value;
 use super::limits::{Float, OPS, PART, faults};
 use super::*;
 
@@ -20,7 +21,7 @@ fn unit(exact: f64) -> f64 {
 }
 
 /// The worst distance of a stretch of the numbers, and the faults at limits.
-fn stretch(op: UnaryOp, ways: &[Way], range: std::ops::Range<u64>) -> (Vec<f64>, Vec<String>) {
+fn stretch(op: UnaryOp, ways: &[Way], range: std::ops::Range<u64>) -> (Vec<f64>, Vec<Value>) {
     let list: Vec<f32> = range.map(|bits| f32::from_bits(bits as u32)).collect();
     let exact: Vec<f64> = list.iter().map(|&x| f64::interpreted(op, x.into())).collect();
     let expected: Vec<f32> = exact.iter().map(|&y| y as f32).collect();

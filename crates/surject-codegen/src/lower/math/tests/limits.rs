@@ -1,5 +1,6 @@
 //! Where functions have a limit, formulas have exactly that of the interpreter.
 
+use crate::code::Value;
 use super::*;
 use surject_ir::{DType, Scalar, eval};
 
@@ -164,7 +165,7 @@ fn is_exact<T: Float>(op: UnaryOp, x: T, y: T) -> bool {
 const NEAR: f64 = 1.0 / 65536.0;
 
 /// What is wrong with the values of a function.
-pub fn faults<T: Float>(op: UnaryOp, way: &Way, list: &[T], expected: &[T]) -> Vec<String> {
+pub fn faults<T: Float>(op: UnaryOp, way: &Way, list: &[T], expected: &[T]) -> Vec<Value> {
     let (mut faults, mut near, mut off) = (Vec::new(), 0, 0);
     // So few at once that they stay in a cache.
     for (list, expected) in list.chunks(PART).zip(expected.chunks(PART)) {

@@ -3,6 +3,7 @@
 //! It is written to as an emitter is, so what it runs is the very text that compiled code is made of, with the
 //! instructions of machines that the tests may not run on.
 
+use crate::code::Value;
 use crate::lower::emit::At;
 use crate::lower::math::formula::Paper;
 use crate::machine::elem::Elem;
@@ -31,12 +32,12 @@ enum Step {
 #[derive(Debug, Default)]
 pub struct Machine {
     steps: Vec<Step>,
-    names: HashMap<String, usize>,
+    names: HashMap<Value, usize>,
     elems: Vec<Elem>,
 }
 
 impl Machine {
-    fn push(&mut self, step: Step, e: Elem) -> String {
+    fn push(&mut self, step: Step, e: Elem) -> Value {
         let name = format!("%{}", self.steps.len());
         self.names.insert(name.clone(), self.steps.len());
         self.steps.push(step);
@@ -45,12 +46,12 @@ impl Machine {
     }
 
     /// The name of the next argument, which are the first steps.
-    pub fn argument(&mut self, e: Elem) -> String {
+    pub fn argument(&mut self, e: Elem) -> Value {
         self.push(Step::Literal(e, 0), e)
     }
 
     /// The registers of these names, given the arguments.
-    pub fn run(&self, arguments: &[Register], names: &[&str]) -> Vec<Register> {
+    pub fn run(&self, arguments: &[Register], names: &[Value]) -> Vec<Register> {
         let count = match &arguments[0] {
             Words(x) => x.len(),
             Doubles(x) => x.len(),
@@ -81,7 +82,7 @@ impl Machine {
 }
 
 impl Paper for Machine {
-    fn write(&mut self, _: At, text: &str) -> String {
+    fn write(&mut self, _: At, text: &str) -> Value {
         // `name[,] [predicate,] operands : types`
         let (operation, types) = text.split_once(" : ").unwrap();
         let mut operands = Vec::new();
@@ -115,20 +116,20 @@ impl Paper for Machine {
         self.push(Step::Operation { name, operands, from, to }, to)
     }
 
-    fn literal(&mut self, elem: Elem, bits: u64, _: usize) -> String {
+    fn literal(&mut self, elem: Elem, bits: u64, _: usize) -> Value {
         self.push(Step::Literal(elem, bits), elem)
     }
 
-    fn list(&mut self, values: &[f32]) -> String {
+    fn list(&mut self, values: &[f32]) -> Value {
         self.push(Step::List(values.to_vec()), Elem::F32)
     }
 
-    fn part(&mut self, at: At, value: &str, _: Elem, lanes: (usize, usize)) -> String {
+    fn part(&mut self, at: At, value: Value, _: Elem, lanes: (usize, usize)) -> Value {
         assert_eq!(lanes, (0, at.lanes), "a machine runs what is one register wide");
         value.to_string()
     }
 
-    fn join(&mut self, _: At, parts: Vec<String>, _: Elem, _: usize) -> String {
+    fn join(&mut self, _: At, parts: Vec<Value>, _: Elem, _: usize) -> Value {
         parts.concat()
     }
 }

@@ -7,6 +7,7 @@ mod exhaustive;
 mod limits;
 mod machine;
 
+use crate::code::Value;
 use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Pen};
 use crate::lower::math::tests::machine::{Machine, Register};
@@ -21,9 +22,9 @@ const TABLES: [usize; 3] = [table::PIECES, EIGHT, 0];
 struct Way {
     name: String,
     machine: Machine,
-    value: String,
+    value: Value,
     /// Where it leads elsewhere.
-    unless: Option<String>,
+    unless: Option<Value>,
 }
 
 impl Way {
@@ -35,7 +36,7 @@ impl Way {
         formula: impl for<'p> Fn(&[F<'p>]) -> (F<'p>, Option<crate::lower::math::formula::B<'p>>),
     ) -> Way {
         let mut machine = Machine::default();
-        let names: Vec<String> = (0..arguments).map(|_| machine.argument(e)).collect();
+        let names: Vec<Value> = (0..arguments).map(|_| machine.argument(e)).collect();
         // As many lanes as a register has.
         let bytes = if tables == table::PIECES { 64 } else { 32 };
         let at = At { scope: ScopeId::default(), lanes: (bytes / e.size()).min(DOUBLE_LANES) };
@@ -65,7 +66,7 @@ impl Way {
     }
 
     fn run(&self, arguments: Vec<Register>) -> (Register, Option<Vec<bool>>) {
-        let names: Vec<&str> = [&self.value].into_iter().chain(&self.unless).map(String::as_str).collect();
+        let names: Vec<&str> = [&self.value].into_iter().chain(&self.unless).map(Value::as_str).collect();
         let mut registers = self.machine.run(&arguments, &names).into_iter();
         let value = registers.next().unwrap();
         let unless = registers.next().map(|r| match r {
