@@ -12,14 +12,14 @@ mod scatter;
 mod select;
 mod windows;
 
-use crate::code::Value;
+use crate::code;
+use crate::code::{Op, Value};
 use crate::expression::address::Lin;
 use crate::expression::compose::sizes;
 use crate::expression::dag::{Buf, Dag, Node, buf};
 use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
 use crate::expression::uses;
-use crate::lower::bulk;
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::row::{self, Kernel, name_pointers};
 use crate::lower::units::{digits_of, share_of_task};
@@ -295,7 +295,7 @@ fn strides(sizes: &[i64]) -> Vec<i64> {
 struct Writer<'a> {
     em: Emitter<'a>,
     buffers: Vec<Buf>,
-    functions: String,
+    functions: Vec<code::Function>,
 }
 
 impl<'a> Writer<'a> {
@@ -309,7 +309,7 @@ impl<'a> Writer<'a> {
         let mut buffers = call.buffers(dag);
         buffers.extend(others);
         name_pointers(&mut em, &buffers);
-        Writer { em, buffers, functions: String::new() }
+        Writer { em, buffers, functions: Vec::new() }
     }
 
     fn root(&self) -> ScopeId {
@@ -320,8 +320,8 @@ impl<'a> Writer<'a> {
         self.em.pointer(buf(var))
     }
 
-    fn arith(&mut self, scope: ScopeId, name: &str, a: Value, b: Value) -> Value {
-        self.em.bin(At { scope, lanes: 1 }, name, a, b, Elem::I64)
+    fn arith(&mut self, scope: ScopeId, name: &'static str, a: Value, b: Value) -> Value {
+        self.em.arith(scope, name, a, b)
     }
 
     fn add(&mut self, scope: ScopeId, a: Value, b: Value) -> Value {
@@ -389,10 +389,10 @@ impl<'a> Writer<'a> {
             let before = if depth == 0 { inits } else { &loops[depth - 1].values };
             let carried: Vec<Carried> = (0..types.len())
                 .map(|i| Carried {
-                    name: open.values[i].clone(),
-                    init: before[i].clone(),
-                    ty: types[i].clone(),
-                    next: next[i].clone(),
+                    name: open.values[i],
+                    init: before[i],
+                    ty: types[i],
+                    next: next[i],
                 })
                 .collect();
             next = self.em.close_loop(open.scope, open.iv, &open.bounds, &carried);
@@ -423,7 +423,7 @@ impl<'a> Writer<'a> {
             let [low, high] = share_of_task(&mut self.em, total, tasks);
             open.bounds = Bounds { low, high, ..open.bounds };
         }
-        let digits = self.digits(open.scope, open.iv.clone(), extents);
+        let digits = self.digits(open.scope, open.iv, extents);
         (open, digits, tasks)
     }
 
@@ -442,13 +442,7 @@ impl<'a> Writer<'a> {
     }
 
     fn element(&mut self, scope: ScopeId, pointer: Value, address: Value, memory: Elem) -> Value {
-        self.em.op(
-            scope,
-            &format!(
-                "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
-                memory.name()
-            ),
-        )
+        self.em.element(pointer, address, memory, scope)
     }
 
     /// The parts of an element (one, or two of a complex number) in their register type.
@@ -458,7 +452,7 @@ impl<'a> Writer<'a> {
             .map(|address| {
                 let memory = Elem::in_memory(dtype.part());
                 let from = self.element(scope, pointer, address, memory);
-                let raw = self.em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
+                let raw = self.em.op(scope, Op::load(from, memory.ty(1)));
                 self.em.widen(dtype.part(), raw, At { scope, lanes: 1 })
             })
             .collect()
@@ -468,9 +462,9 @@ impl<'a> Writer<'a> {
         let addresses = self.part_addresses(scope, dtype, address);
         for (address, value) in addresses.iter().zip(parts) {
             let memory = Elem::in_memory(dtype.part());
-            let raw = self.em.narrow(dtype.part(), value.clone(), At { scope, lanes: 1 });
+            let raw = self.em.narrow(dtype.part(), *value, At { scope, lanes: 1 });
             let to = self.element(scope, pointer, *address, memory);
-            self.em.line(scope, &format!("llvm.store {raw}, {to} : {}, !llvm.ptr", memory.name()));
+            self.em.run(scope, Op::store(raw, to, memory.ty(1)));
         }
     }
 
@@ -547,7 +541,7 @@ impl<'a> Writer<'a> {
 
     /// Copies bytes, as many as are known at run time.
     fn copy_all(&mut self, scope: ScopeId, to: Value, from: Value, bytes: Value) {
-        self.em.line(scope, &bulk::copied(to, from, bytes));
+        self.em.run(scope, Op::Copy { to, from, bytes });
     }
 
     /// An integer element as `i64`; what does not fit becomes the largest.

@@ -24,6 +24,7 @@ pub(crate) mod math;
 pub(crate) mod non_temporal;
 pub(crate) mod outer_vector;
 pub(crate) mod pointwise;
+pub(crate) mod positions;
 pub(crate) mod prefetch;
 pub(crate) mod recipe;
 pub(crate) mod reduce;

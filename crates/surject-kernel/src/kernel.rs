@@ -94,7 +94,7 @@ impl Place {
 }
 
 /// Is what is accessed used again soon?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Temporality {
     /// Perhaps: it goes through the caches.
     #[default]

@@ -4,8 +4,8 @@
 //! Neighbours may select the same element, so nothing can be joined to it in lanes. But it is finding an element that
 //! takes long, not sending to it: a window of nine elements is nine comparisons, and one sum.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::dag::Dag;
 use crate::library::folds::flat;
 use crate::library::select::{Single, plain};
@@ -80,8 +80,8 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
     let (loops, mut number, tasks) = w.windows(call, window, &single.out[..line.axis], work);
     let scope = loops.last().map_or(w.root(), |l| l.scope);
     let (root, room) = (w.root(), w.em.int(beside * line.lanes as i64));
-    let places = format!("llvm.alloca {room} x i32 {{alignment = 64 : i64}} : (i64) -> !llvm.ptr");
-    let places = w.em.op(root, &places);
+    let places = Op::Alloca { count: room, of: Elem::I32.ty(1), alignment: Some(64) };
+    let places = w.em.op(root, places);
     let zero = w.em.int(0);
     number.resize(single.out.len(), zero);
     let [first, end] = line.inside;
@@ -98,7 +98,7 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
             let start = w.arith(inner, "arith.minsi", iv, last);
             let sent = w.arith(inner, "arith.subi", iv, start);
             number[line.axis] = start;
-            let lanes = Lanes { single: &single, line, places: places };
+            let lanes = Lanes { single: &single, line, places };
             lanes.select(&mut w, inner, &number)?;
             lanes.send(&mut w, inner, &number, sent)?;
         } else {
@@ -106,7 +106,7 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
             let around = w.nest(inner, &single.out[line.axis + 1..]);
             let each = around.last().map_or(inner, |l| l.scope);
             let mut numbers = number[..=line.axis].to_vec();
-            numbers.extend(around.iter().map(|l| l.iv.clone()));
+            numbers.extend(around.iter().map(|l| l.iv));
             single.window(&mut w, each, &numbers)?;
             w.close(around, &[], &[], Vec::new());
         }
@@ -137,19 +137,19 @@ impl Lanes<'_> {
         let Single { window, shape, select, dtype, .. } = self.single;
         let (axis, beside, lanes) = (self.line.axis, self.line.beside as usize, self.line.lanes);
         let (e, root) = (Elem::of(*dtype), w.root());
-        let init = Val { ssa: self.single.init[0].clone(), lanes: 1 };
+        let init = Val { ssa: self.single.init[0], lanes: 1 };
         let init = w.em.spread(&init, e, At { scope: root, lanes });
         let (no, nowhere) = (w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes));
         let types: Vec<Type> =
             (0..beside).flat_map(|_| [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)]).collect();
         let before: Vec<Value> =
-            (0..beside).flat_map(|_| [no.clone(), nowhere.clone(), init.clone()]).collect();
+            (0..beside).flat_map(|_| [no, nowhere, init]).collect();
         let around = sizes_of(window)[..axis].to_vec();
         let (loops, state) = w.carrying(scope, &around, &types);
         let mut state = if loops.is_empty() { before.clone() } else { state };
         let inner = loops.last().map_or(scope, |l| l.scope);
         let zero = w.em.int(0);
-        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv).collect();
         element.resize(shape.len(), zero);
         let (address, inside) = position(w, inner, window, shape, number, &element);
         let at = At { scope: inner, lanes };
@@ -157,7 +157,7 @@ impl Lanes<'_> {
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
         for (ahead, value) in self.elements(w, inner, address) {
             let own = ahead as usize % beside * 3;
-            let args = [vec![state[own + 2].clone()], vec![value.clone()]];
+            let args = [vec![state[own + 2]], vec![value]];
             let keep = flat(&select.apply_lanes(w, inner, &args, lanes)?);
             let keep =
                 keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
@@ -166,7 +166,7 @@ impl Lanes<'_> {
             let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
             let ahead = w.em.int(ahead);
             let place = w.add(inner, address, ahead);
-            let ssa = w.em.op(inner, &format!("arith.trunci {place} : i64 to i32"));
+            let ssa = w.em.op(inner, Op::cast("arith.trunci", place, Type::I64, Elem::I32.ty(1)));
             let place = w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, at);
             state[own] = w.em.bin(at, "arith.ori", state[own], inside, Elem::I1);
             state[own + 1] = w.em.select(at, replace, place, state[own + 1], Elem::I32);
@@ -206,7 +206,7 @@ impl Lanes<'_> {
                 let start = w.em.int(row * stride);
                 let start = w.add(scope, address, start);
                 let first = w.element(scope, *operand, start, elem);
-                let rows = Rows { first: first, stride, reach: last.unwrap_or(0) + 1, elem };
+                let rows = Rows { first, stride, reach: last.unwrap_or(0) + 1, elem };
                 known.push((row, w.em.columns(&rows, at)));
             }
             let found = known.iter().find(|k| k.0 == row).and_then(|k| k.1.get(column)).cloned();
@@ -233,8 +233,8 @@ impl Lanes<'_> {
             let ahead = w.em.int(beside * lanes);
             let kept = w.add(inner, iv, ahead);
             let kept = w.element(inner, self.places, kept, Elem::I32);
-            let place = w.em.op(inner, &format!("llvm.load {kept} : !llvm.ptr -> i32"));
-            let place = w.em.op(inner, &format!("arith.extsi {place} : i32 to i64"));
+            let place = w.em.op(inner, Op::load(kept, Elem::I32.ty(1)));
+            let place = w.em.op(inner, Op::cast("arith.extsi", place, Elem::I32.ty(1), Type::I64));
             let ahead = w.em.int(beside);
             let address = w.add(body, further, ahead);
             let addend = w.load(body, *source, self.single.dtype, address);
@@ -248,8 +248,7 @@ impl Lanes<'_> {
                 w.em.close_if(body, is);
             }
         }
-        let bounds =
-            Bounds { low: sent, high: w.em.int(self.line.lanes as i64), step: w.em.int(1) };
+        let bounds = Bounds { low: sent, high: w.em.int(self.line.lanes as i64), step: w.em.int(1) };
         w.em.close_loop(inner, iv, &bounds, &[]);
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! Calls into the runtime library.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Declaration, Function, Index, Op, Symbol, Value};
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, region};
-use crate::lower::emit::{At, Bounds, ScopeId, listed};
+use crate::lower::emit::{At, Bounds, ScopeId};
 use crate::lower::row::Kernel;
 use crate::machine::elem::{Elem, Type};
 use std::collections::BTreeSet;
@@ -16,23 +16,19 @@ impl Writer<'_> {
     fn array(&mut self, values: &[Value], ty: Type) -> Value {
         let root = self.root();
         let count = self.em.int(values.len().max(1) as i64);
-        let array = self.em.op(root, &format!("llvm.alloca {count} x {ty} : (i64) -> !llvm.ptr"));
+        let array = self.em.op(root, Op::Alloca { count, of: ty, alignment: None });
         for (i, value) in values.iter().enumerate() {
-            let at = self
-                .em
-                .op(root, &format!("llvm.getelementptr {array}[{i}] : (!llvm.ptr) -> !llvm.ptr, {ty}"));
-            self.em.line(root, &format!("llvm.store {value}, {at} : {ty}, !llvm.ptr"));
+            let at = self.em.op(root, Op::Element { pointer: array, index: Index::Number(i as i64), of: ty });
+            self.em.run(root, Op::store(*value, at, ty));
         }
         array
     }
 
     /// Calls a function of the runtime that gives an `i32`: 0, as its operands are well formed.
     fn runtime(&mut self, scope: ScopeId, name: &str, args: &[(Value, Type)]) {
-        let types: Vec<Type> = args.iter().map(|a| a.1).collect();
-        let values: Vec<Value> = args.iter().map(|a| a.0).collect();
-        let types = listed(&types);
-        self.em.declarations.insert(format!("llvm.func @{name}({types}) -> i32"));
-        self.em.op(scope, &format!("llvm.call @{name}({}) : ({types}) -> i32", listed(&values)));
+        let (parameters, result) = (args.iter().map(|a| a.1).collect(), Some(Elem::I32.ty(1)));
+        self.em.declarations.insert(Declaration::Outside { name: name.to_string(), parameters, result });
+        self.em.op(scope, Op::call(Symbol::Named(name.to_string()), args, result));
     }
 }
 
@@ -41,7 +37,7 @@ const P: Type = Type::Pointer;
 const N: Type = Type::I64;
 
 pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
-    // The comparator: `@KERNEL_less(%pair, %before)`, elements behind pointers in, one byte out.
+    // The comparator: `less(pair, before)`, elements behind pointers in, one byte out.
     let (dag, less) = region::inline(call, call.region(0)?, Dag::default())?;
     if less.reads_memory(&dag) {
         return Err(CodegenError::unsupported("a comparator that reads tensors"));
@@ -61,8 +57,8 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
             let at = 2 * i + side;
             let entry = compare
                 .em
-                .op(body, &format!("llvm.getelementptr {pair}[{at}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-            let pointer = compare.em.op(body, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+                .op(body, Op::Element { pointer: pair, index: Index::Number(at as i64), of: Type::Pointer });
+            let pointer = compare.em.op(body, Op::load(entry, Type::Pointer));
             args.push(compare.load(body, pointer, call.dtype(operand), zero));
         }
     }
@@ -71,11 +67,7 @@ pub fn sort(call: &Call<'_>, axis: usize) -> Result<Kernel, CodegenError> {
         compare.store(body, before, DType::I1, zero, value);
     }
     compare.em.close_plain(body);
-    let parameters = compare.em.parameters();
-    let (text, declarations) = compare.em.finish();
-
-    let functions = format!("llvm.func internal @KERNEL_less({parameters}) {{\n{text}llvm.return\n}}\n");
-    sort_call(call, axis, ("surject_sort", "@KERNEL_less"), &[], functions, declarations)
+    sort_call(call, axis, ("surject_sort", compare.em.finish_function(Symbol::Own("less".into()))), &[])
 }
 
 /// Keys that are computed side by side.
@@ -90,8 +82,8 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
     let mut operands = Vec::new();
     for (i, &operand) in call.args.iter().enumerate() {
         let entry =
-            w.em.op(root, &format!("llvm.getelementptr {from}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-        let pointer = w.em.op(root, &format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+            w.em.op(root, Op::Element { pointer: from, index: Index::Number(i as i64), of: Type::Pointer });
+        let pointer = w.em.op(root, Op::load(entry, Type::Pointer));
         operands.push((pointer, call.dtype(operand)));
     }
     // Neighbours side by side, where the elements of a line are such.
@@ -109,25 +101,21 @@ fn sort_by_key(call: &Call<'_>, axis: usize, dag: &Dag, key: &region::Key) -> Re
     }
     let step = w.em.int(1);
     w.keys(&operands, key, (Bounds { low: main, high: count, step }, 1), (stride, to))?;
-    let parameters = w.em.parameters();
-    let (text, declarations) = w.em.finish();
-    let functions = format!("llvm.func internal @KERNEL_keys({parameters}) {{\n{text}llvm.return\n}}\n");
+    let written = w.em.finish_function(Symbol::Own("keys".into()));
     let bits = key.dtype.size() as i64 * 8;
     // What nobody reads need not be sorted.
     let length = call.sizes(call.arg(0)?)?[axis];
     let first = call.read_along(axis, length).into_iter().max();
     let more = [bits, first.unwrap_or(length)];
-    sort_call(call, axis, ("surject_sort_keys", "@KERNEL_keys"), &more, functions, declarations)
+    sort_call(call, axis, ("surject_sort_keys", written), &more)
 }
 
 /// The call of a sorting function of the runtime.
 fn sort_call(
     call: &Call<'_>,
     axis: usize,
-    (name, function): (&str, &str),
+    (name, (function, declarations)): (&str, (Function, BTreeSet<Declaration>)),
     more: &[i64],
-    functions: String,
-    declarations: BTreeSet<String>,
 ) -> Result<Kernel, CodegenError> {
     let none = Dag::default();
     let mut w = Writer::new(call, &none);
@@ -144,7 +132,7 @@ fn sort_call(
         sizes[axis + 1..].iter().product(),
     ]
     .map(|n| w.em.int(n));
-    let function = w.em.op(root, &format!("llvm.mlir.addressof {function} : !llvm.ptr"));
+    let address = w.em.op(root, Op::AddressOf(function.symbol.clone()));
     let mut args = vec![
         (count, N),
         (inputs, P),
@@ -153,12 +141,12 @@ fn sort_call(
         (outer, N),
         (length, N),
         (inner, N),
-        (function, P),
+        (address, P),
     ];
     args.extend(more.iter().map(|&n| (w.em.int(n), N)));
     w.runtime(root, name, &args);
     w.em.declarations.extend(declarations);
-    w.functions = functions;
+    w.functions = vec![function];
     let by = match *more {
         [_, first] if first < sizes[axis] => format!(" by key, the first {first}"),
         [_, _] => " by key".to_string(),
@@ -195,10 +183,7 @@ impl Writer<'_> {
         let (value, elem) = self.ordered(At { scope: body, lanes }, key, value);
         let to = self.element(body, to, iv, elem);
         let size = elem.size();
-        self.em.line(
-            body,
-            &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {}, !llvm.ptr", elem.ty(lanes)),
-        );
+        self.em.run(body, Op::aligned_store(value, to, elem.ty(lanes), size));
         self.em.close_loop(body, iv, &bounds, &[]);
         Ok(())
     }

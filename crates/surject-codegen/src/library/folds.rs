@@ -6,14 +6,14 @@
 
 mod in_lanes;
 
-use crate::machine::elem::Type;
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::dag::{Buf, Dag, NodeId, buf};
 use crate::library::folds::in_lanes::{Results, reduce_lanes};
 use crate::library::{Call, Writer, region, strides};
 use crate::lower::emit::{At, ScopeId};
 use crate::lower::row::Kernel;
+use crate::machine::elem::Type;
 use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
 
@@ -149,7 +149,7 @@ impl Reduced {
             let first = w.scaled(scope, position[place], position[place - 1], length);
             return Number { first, apart: length };
         }
-        Number { first: position[place].clone(), apart: i64::from(self.in_lanes() == Some(place)) }
+        Number { first: position[place], apart: i64::from(self.in_lanes() == Some(place)) }
     }
 
     /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left.
@@ -271,7 +271,7 @@ fn reduce_each(
         let (loops, state) = w.carrying(open.scope, &[parts.shape[parts.axis]], &types);
         let inner = loops.last().map_or(open.scope, |l| l.scope);
         let mut position = digits.clone();
-        position.insert(parts.axis, loops.last().map(|l| l.iv.clone()).unwrap_or_default());
+        position.insert(parts.axis, loops.last().map(|l| l.iv).unwrap_or_default());
         let address = w.address(inner, &position, &strides(&parts.shape));
         let mut args = grouped(&state, &dtypes);
         for (i, &dtype) in dtypes.iter().enumerate() {

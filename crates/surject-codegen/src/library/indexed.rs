@@ -1,7 +1,7 @@
 //! Moves to and from positions that are known at run time.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, strides};
 use crate::lower::emit::ScopeId;
@@ -61,11 +61,10 @@ impl Writer<'_> {
         let size = step.dtype.size() as i64;
         let [from, to] = self.places(inner, step, [from, to]);
         if run == 1 && size <= 8 {
-            let ty = format!("i{}", size * 8);
-            let value =
-                self.em.op(inner, &format!("llvm.load {from} {{alignment = 1 : i64}} : !llvm.ptr -> {ty}"));
-            self.em
-                .line(inner, &format!("llvm.store {value}, {to} {{alignment = 1 : i64}} : {ty}, !llvm.ptr"));
+            let elem = [Elem::I8, Elem::I16, Elem::I32].into_iter().find(|e| e.size() as i64 == size);
+            let ty = elem.unwrap_or(Elem::I64).ty(1);
+            let value = self.em.op(inner, Op::aligned_load(from, ty, 1));
+            self.em.run(inner, Op::aligned_store(value, to, ty, 1));
         } else {
             self.copy(inner, to, from, run * size);
         }

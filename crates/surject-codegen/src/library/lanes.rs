@@ -1,6 +1,6 @@
 //! Elements and positions in the lanes of vectors.
 
-use crate::code::Value;
+use crate::code::{Index, Op, Value};
 use crate::library::Writer;
 use crate::lower::emit::{At, ScopeId, Val};
 use crate::machine::elem::Elem;
@@ -30,26 +30,18 @@ impl Writer<'_> {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
         let from = self.element(scope, pointer, address, memory);
-        let (ty, size, bits) = (memory.ty(lanes), memory.size(), Elem::I1.ty(lanes));
+        let (ty, alignment) = (memory.ty(lanes), memory.size());
         let (all, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
         let load = match mask {
-            None if apart == 1 => {
-                format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}")
-            }
-            Some(mask) if apart == 1 => format!(
-                "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : \
-                 (!llvm.ptr, {bits}, {ty}) -> {ty}"
-            ),
+            None if apart == 1 => Op::aligned_load(from, ty, alignment),
+            Some(mask) if apart == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
             _ => {
-                let (mask, places) =
+                let (mask, pointers) =
                     (mask.unwrap_or(all), self.far_apart(scope, from, (memory, apart, lanes)));
-                format!(
-                    "llvm.intr.masked.gather {places}, {mask}, {none} {{alignment = {size} : i32}} : \
-                     (vector<{lanes}x!llvm.ptr>, {bits}, {ty}) -> {ty}"
-                )
+                Op::Gather { pointers, mask, other: none, ty, alignment }
             }
         };
-        let raw = self.em.op(scope, &load);
+        let raw = self.em.op(scope, load);
         self.em.widen(dtype, raw, at)
     }
 
@@ -65,25 +57,18 @@ impl Writer<'_> {
         let memory = Elem::in_memory(dtype);
         let raw = self.em.narrow(dtype, value, at);
         let place = self.element(scope, pointer, address, memory);
-        let (ty, size, bits) = (memory.ty(lanes), memory.size(), Elem::I1.ty(lanes));
+        let (ty, alignment) = (memory.ty(lanes), memory.size());
         let store = match mask {
-            None if apart == 1 => {
-                format!("llvm.store {raw}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr")
-            }
-            Some(mask) if apart == 1 => format!(
-                "llvm.intr.masked.store {raw}, {place}, {mask} {{alignment = {size} : i32}} : {ty}, {bits} into !llvm.ptr"
-            ),
+            None if apart == 1 => Op::aligned_store(raw, place, ty, alignment),
+            Some(mask) if apart == 1 => Op::MaskedStore { value: raw, pointer: place, mask, ty, alignment },
             _ => {
                 let all = self.em.constant(Elem::I1, 1, lanes);
-                let (mask, places) =
+                let (mask, pointers) =
                     (mask.unwrap_or(all), self.far_apart(scope, place, (memory, apart, lanes)));
-                format!(
-                    "llvm.intr.masked.scatter {raw}, {places}, {mask} {{alignment = {size} : i32}} : \
-                     {ty}, {bits} into vector<{lanes}x!llvm.ptr>"
-                )
+                Op::Scatter { value: raw, pointers, mask, ty, alignment }
             }
         };
-        self.em.line(scope, &store);
+        self.em.run(scope, store);
     }
 
     /// Where the elements lie that are so far apart.
@@ -94,11 +79,7 @@ impl Writer<'_> {
         (memory, apart, lanes): (Elem, i64, usize),
     ) -> Value {
         let steps = self.em.steps(Elem::I64, apart, lanes);
-        let places = format!(
-            "llvm.getelementptr {from}[{steps}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {}",
-            memory.name()
-        );
-        self.em.op(scope, &places)
+        self.em.op(scope, Op::Element { pointer: from, index: Index::Each(steps, lanes), of: memory.ty(1) })
     }
 
     /// The first lanes of all vectors, then the second ones, and so on.
@@ -158,10 +139,10 @@ impl Writer<'_> {
             let steps = self.em.steps(elem, apart, lanes);
             start = self.em.bin(many, "arith.addi", start, steps, elem);
         }
-        let mut all = vec![start.clone()];
+        let mut all = vec![start];
         for k in 1..terms {
             let next = match different {
-                1 => start.clone(),
+                1 => start,
                 _ => {
                     let ahead = self.em.integer(many, elem, k);
                     self.em.bin(many, "arith.addi", start, ahead, elem)

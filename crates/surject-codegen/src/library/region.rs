@@ -1,7 +1,7 @@
 //! The scalar functions of library operations, inlined.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::LoopId;
 use crate::expression::build::{Builder, Parts, Stop};
 use crate::expression::dag::{Dag, Node, NodeId};
@@ -306,7 +306,7 @@ impl Inlined {
     ) -> Result<Vec<Vec<Value>>, CodegenError> {
         for (param, values) in self.params.iter().zip(args) {
             for (node, value) in [Some(param.re), param.im].into_iter().flatten().zip(values) {
-                writer.em.seed(at.scope, node, Val { ssa: value.clone(), lanes: at.lanes });
+                writer.em.seed(at.scope, node, Val { ssa: *value, lanes: at.lanes });
             }
         }
         let mut results = Vec::new();

@@ -3,7 +3,7 @@
 //! On several threads updates are shared in one of two ways: long lines are cut, and every task has a piece of all of them
 //! ([`tasks_of_lines`]); or the updates are cut, and every task accumulates into a tensor of its own ([`Copies`]).
 
-use crate::code::{TASK, Value};
+use crate::code::{Op, TASK, Value};
 use crate::expression::address::Lin;
 use crate::expression::dag::{Buf, Dag, Node, buf};
 use crate::expression::output::Output;
@@ -12,7 +12,7 @@ use crate::library::{Call, Loop, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId};
 use crate::lower::row::{self, Kernel};
 use crate::lower::units::share_of_task;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::prefetch::Ask;
 use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
@@ -107,7 +107,7 @@ impl Scatter<'_> {
             let many = w.arith(root, "arith.subi", high, low);
             let rest = w.arith(root, "arith.remui", many, step);
             let whole = w.arith(root, "arith.subi", high, rest);
-            self.runs(w, Bounds { low, high: whole.clone(), step })?;
+            self.runs(w, Bounds { low, high: whole, step })?;
             low = whole;
         }
         let mut loops = w.nest(root, &self.updates.update_shape[..self.nest]);
@@ -124,7 +124,7 @@ impl Scatter<'_> {
         let root = w.root();
         let known = self.updates.batch_dims.iter().max().map_or(root, |&a| loops[a].scope);
         let inner = loops.last().map_or(root, |l| l.scope);
-        let number: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
+        let number: Vec<Value> = loops.iter().map(|l| l.iv).collect();
         let element = w.address(inner, &number, &strides(&self.updates.update_shape));
         self.update_at(w, (known, inner), (&number, element))
     }
@@ -182,7 +182,7 @@ impl Scatter<'_> {
             let next = [rest, &[next]].concat();
             let (position, _) = updates.place(w, call, (scope, scope), &next)?;
             let first = w.address(scope, &position, &strides(&updates.shape));
-            let low = self.piece(w)[0].clone();
+            let low = self.piece(w)[0];
             let first = w.add(scope, first, low);
             let size = w.em.int(size);
             let first = w.arith(scope, "arith.muli", first, size);
@@ -242,14 +242,14 @@ impl Scatter<'_> {
             let address = w.address(scope, &position, &strides(&updates.shape));
             places.push((address, element, inside));
         }
-        let mut one = places[0].2.clone();
+        let mut one = places[0].2;
         for (address, _, inside) in &places[1..] {
             let same = w.em.cmpi(at, "eq", *address, places[0].0, Elem::I64);
             let same = w.em.bin(at, "arith.andi", same, *inside, Elem::I1);
             one = w.em.bin(at, "arith.andi", one, same, Elem::I1);
         }
         let together = w.em.open(scope, Vec::new(), None);
-        let elements: Vec<Value> = places.iter().map(|p| p.1.clone()).collect();
+        let elements: Vec<Value> = places.iter().map(|p| p.1).collect();
         self.join_lines(w, together, (places[0].0, &elements))?;
         w.em.close_if(together, one);
         let apart = w.em.open(scope, Vec::new(), None);
@@ -303,7 +303,7 @@ impl Scatter<'_> {
             let inner = w.em.open(scope, Vec::new(), None);
             let iv = w.em.name();
             self.join_at(w, inner, (address, elements, iv), lanes as usize)?;
-            let bounds = Bounds { low: from, high: to.clone(), step };
+            let bounds = Bounds { low: from, high: to, step };
             w.em.close_loop(inner, iv, &bounds, &[]);
             from = to;
         }
@@ -327,8 +327,7 @@ impl Scatter<'_> {
         let load = |w: &mut Writer<'_>, from: (Value, DType), at: Value| {
             let (place, memory) = place(w, from, at);
             let (ty, size) = (memory.ty(lanes), memory.size());
-            let load = format!("llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-            let raw = w.em.op(inner, &load);
+            let raw = w.em.op(inner, Op::aligned_load(place, ty, size));
             vec![w.em.widen(from.1, raw, here)]
         };
         let old = w.add(inner, address, ahead);
@@ -348,8 +347,7 @@ impl Scatter<'_> {
             let value = w.em.narrow(call.dtype(target), value.first().cloned().unwrap_or_default(), here);
             let (place, memory) = place(w, (*to, call.dtype(target)), old);
             let (ty, size) = (memory.ty(lanes), memory.size());
-            let store = format!("llvm.store {value}, {place} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
-            w.em.line(inner, &store);
+            w.em.run(inner, Op::aligned_store(value, place, ty, size));
         }
         Ok(())
     }
@@ -446,8 +444,8 @@ impl Copies {
         let bounds = Bounds { low: zero, high: w.em.int(self.apart), step: w.em.int(LANES) };
         w.em.close_loop(each, iv, &bounds, &[]);
         w.em.close_unless(fill, first);
-        let to = format!("arith.select {first}, {}, {copy} : !llvm.ptr", scatter.to[0]);
-        scatter.to[0] = w.em.op(root, &to);
+        let (condition, values) = ((first, Type::I1), [scatter.to[0], copy]);
+        scatter.to[0] = w.em.op(root, Op::Select { condition, values, ty: Type::Pointer });
         let share = share_of_task(&mut w.em, scatter.updates.update_shape[0], self.tasks);
         scatter.all(w, Some(share))
     }
@@ -522,7 +520,7 @@ impl<'a> Updates<'a> {
         number: &[Value],
     ) -> Result<(Vec<Value>, Value), CodegenError> {
         let Updates { dims, shape, .. } = self;
-        let batch: Vec<Value> = self.batch_dims.iter().map(|&d| number[d].clone()).collect();
+        let batch: Vec<Value> = self.batch_dims.iter().map(|&d| number[d]).collect();
         let index = w.pointer(self.indices)?;
         let mut position = vec![w.em.int(0); shape.len()];
         for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
@@ -530,7 +528,7 @@ impl<'a> Updates<'a> {
             position[axis] = w.index(known, index, call.dtype(self.indices), address)?;
         }
         for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
-            position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)].clone();
+            position[axis] = batch[d - usize::from(d >= dims.index_vector_dim)];
         }
         let most = shape.iter().copied().max().unwrap_or(0);
         for (&axis, &d) in self.window_dims.iter().zip(&dims.update_window_dims) {
@@ -538,18 +536,16 @@ impl<'a> Updates<'a> {
             if dims.scatter_dims_to_operand_dims.contains(&axis) {
                 // A start beyond every position stays beyond it, also where adding to it would overflow.
                 let far = w.em.int(most);
-                position[axis] = w.arith(known, "arith.minsi", position[axis].clone(), far);
+                position[axis] = w.arith(known, "arith.minsi", position[axis], far);
             }
-            position[axis] = w.add(inner, position[axis].clone(), *ahead);
+            position[axis] = w.add(inner, position[axis], *ahead);
         }
         let mut inside: Option<Value> = None;
         for (value, &extent) in position.iter().zip(shape) {
             let holds = w.below(inner, *value, extent);
             inside = Some(match inside {
                 None => holds,
-                Some(other) => {
-                    w.em.bin(At { scope: inner, lanes: 1 }, "arith.andi", other, holds, Elem::I1)
-                }
+                Some(other) => w.em.bin(At { scope: inner, lanes: 1 }, "arith.andi", other, holds, Elem::I1),
             });
         }
         let inside = inside.unwrap_or_else(|| w.em.constant(Elem::I1, 1, 1));

@@ -5,8 +5,8 @@
 //! along the last axis, or lie there one behind the other and never meet, neighbours are the lanes of vectors; other
 //! windows choose in lanes and send one by one ([`chosen`](super::chosen)).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::dag::Dag;
 use crate::library::chosen::{self, Line};
 use crate::library::folds::{flat, initial};
@@ -106,7 +106,7 @@ fn fill(call: &Call<'_>) -> Result<Kernel, CodegenError> {
         if lanes == 1 {
             w.store(inner, to, dtype, iv, &init);
         } else {
-            let value = Val { ssa: init[0].clone(), lanes: 1 };
+            let value = Val { ssa: init[0], lanes: 1 };
             let value = w.em.spread(&value, Elem::of(dtype), At { scope: root, lanes });
             w.store_lanes(At { scope: inner, lanes }, (to, iv), (dtype, value), (1, None));
         }
@@ -201,7 +201,7 @@ fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Res
         }
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
-        let mut first = iv.clone();
+        let mut first = iv;
         if step > 1 {
             let last = w.em.int(line - lanes as i64);
             first = w.arith(inner, "arith.minsi", iv, last);
@@ -232,18 +232,18 @@ impl Selection<'_> {
         let e = Elem::of(self.dtype);
         let extents = sizes_of(self.window);
         let [operand, _, target] = &self.pointers;
-        let init = Val { ssa: self.init.clone(), lanes: 1 };
+        let init = Val { ssa: self.init, lanes: 1 };
         let root = w.root();
         let init = w.em.spread(&init, e, At { scope: root, lanes });
         // Found something, the number of the element selected so far, and its value.
         let before =
-            vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init.clone()];
+            vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init];
         let types = [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)];
         let around = &extents[..extents.len() - 1];
         let (loops, state) = w.carrying(scope, around, &types);
         let inner = loops.last().map_or(scope, |l| l.scope);
         // The first element of a window along the last axis, and the others of it.
-        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let at = At { scope: inner, lanes };
         let yes = w.em.constant(Elem::I1, 1, lanes);
@@ -253,7 +253,7 @@ impl Selection<'_> {
             let keep = flat(&self.select.apply_lanes(
                 w,
                 inner,
-                &[vec![next[2].clone()], vec![value.clone()]],
+                &[vec![next[2]], vec![value]],
                 lanes,
             )?);
             let keep =
@@ -272,7 +272,7 @@ impl Selection<'_> {
         // Every element of the windows, with what is sent to it.
         let loops = w.nest(scope, around);
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let mut element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).chain([w.em.int(0)]).collect();
+        let mut element: Vec<Value> = loops.iter().map(|l| l.iv).chain([w.em.int(0)]).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let body = w.em.open(inner, Vec::new(), None);
         let at = At { scope: body, lanes };
@@ -281,7 +281,7 @@ impl Selection<'_> {
         } else {
             w.load_lanes(body, (*target, address), self.dtype, (active, lanes))
         };
-        let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old.clone()], vec![addend]], lanes)?);
+        let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old], vec![addend]], lanes)?);
         let joined = joined.first().ok_or_else(|| CodegenError::malformed("a scatter without a value"))?;
         let mut values = Vec::new();
         for n in 0..self.step as usize {
@@ -308,7 +308,7 @@ impl Selection<'_> {
         }
         let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
         let first = w.element(scope, pointer, address, elem);
-        let rows = Rows { first: first, stride: self.step, reach: self.step, elem };
+        let rows = Rows { first, stride: self.step, reach: self.step, elem };
         let columns = w.em.columns(&rows, at);
         columns.into_iter().map(|column| w.em.widen(self.dtype, column, at)).collect()
     }
@@ -325,12 +325,7 @@ impl Selection<'_> {
         if self.step == 1 {
             let value = values.pop().unwrap_or_default();
             let mask = (active < lanes).then(|| w.em.first_lanes(active, lanes));
-            return w.store_lanes(
-                At { scope, lanes },
-                (pointer, address),
-                (self.dtype, value),
-                (1, mask),
-            );
+            return w.store_lanes(At { scope, lanes }, (pointer, address), (self.dtype, value), (1, mask));
         }
         let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
         let first = w.element(scope, pointer, address, elem);
@@ -351,7 +346,7 @@ impl Selection<'_> {
             *last = w.em.int(n as i64);
         }
         let number = w.address(scope, element, &strides(&sizes_of(self.window)));
-        let ssa = w.em.op(scope, &format!("arith.trunci {number} : i64 to i32"));
+        let ssa = w.em.op(scope, Op::cast("arith.trunci", number, Type::I64, Elem::I32.ty(1)));
         w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, At { scope, lanes })
     }
 }
@@ -400,7 +395,7 @@ impl<'a> Single<'a> {
         let (loops, state) = w.carrying(scope, &extents, &types);
         let state = if extents.is_empty() { before.clone() } else { state };
         let inner = loops.last().map_or(scope, |l| l.scope);
-        let element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
+        let element: Vec<Value> = loops.iter().map(|l| l.iv).collect();
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let value = w.load(inner, *operand, dtype, address);
         let keep = self.select.apply(w, inner, &[state[2..].to_vec(), value.clone()])?;

@@ -5,8 +5,8 @@
 //! an output are done in another way ([`Lines`]) where joining the initial values changes nothing, which is found out when
 //! it runs.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::dag::Dag;
 use crate::library::folds::{flat, grouped, initial};
 use crate::library::growing::Lines;
@@ -58,7 +58,7 @@ fn place(
     let at = At { scope, lanes: 1 };
     let own = strides(shape);
     let address = w.em.int(0);
-    let mut place = Place { free: address.clone(), address, inside: w.em.constant(Elem::I1, 1, 1) };
+    let mut place = Place { free: address, address, inside: w.em.constant(Elem::I1, 1, 1) };
     for axis in 0..shape.len() {
         let base = window.base_dilations[axis] as i64;
         let start = w.em.int(-window.padding[axis].0);
@@ -128,7 +128,7 @@ fn stays(
         for (x, y) in before.iter().zip(after) {
             let bits = [x, y].map(|v| match elem.int() {
                 int if int != elem => w.em.cast(at, "arith.bitcast", *v, elem, int),
-                _ => v.clone(),
+                _ => *v,
             });
             let same = w.em.cmpi(at, "eq", bits[0], bits[1], elem.int());
             all = w.em.bin(at, "arith.andi", all, same, Elem::I1);
@@ -206,7 +206,7 @@ impl Windows<'_> {
         let (loops, state) = w.carrying(open.scope, &extents, &types);
         let state = if extents.is_empty() { flat(&inits) } else { state };
         let inner = At { scope: loops.last().map_or(open.scope, |l| l.scope), lanes };
-        let element: Vec<Value> = loops.iter().map(|l| l.iv.clone()).collect();
+        let element: Vec<Value> = loops.iter().map(|l| l.iv).collect();
         let next = self.elements(w, inner, beside, (&digits, &element), &inits)?;
         let args = [grouped(&state, dtypes), next].concat();
         let results = flat(&self.join.apply_lanes(w, inner.scope, &args, lanes)?);
@@ -234,7 +234,7 @@ impl Windows<'_> {
         let looked_at = (self.window, self.shape, free.map(|b| b.axis));
         let place = place(w, at.scope, looked_at, number, element);
         // Where no window reaches beyond, all lanes are inside with the first one.
-        let inside = w.em.spread(&Val { ssa: place.inside.clone(), lanes: 1 }, Elem::I1, at);
+        let inside = w.em.spread(&Val { ssa: place.inside, lanes: 1 }, Elem::I1, at);
         let (address, inside, mask) = match free {
             None => (or_first(w, at.scope, place.inside, place.address), inside, None),
             Some(Beside { axis, .. }) => {
@@ -244,7 +244,7 @@ impl Windows<'_> {
                 let bound = w.em.integer(at, Elem::I64, self.shape[axis]);
                 let holds = w.em.cmpi(at, "ult", own, bound, Elem::I64);
                 let inside = w.em.bin(at, "arith.andi", inside, holds, Elem::I1);
-                (place.address, inside.clone(), Some(inside))
+                (place.address, inside, Some(inside))
             }
         };
         let mut elements = Vec::new();

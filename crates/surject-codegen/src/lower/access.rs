@@ -1,10 +1,10 @@
 //! Text of loads and stores: addresses, guards, lanes, and the types of memory.
 
-use crate::code::Value;
+use crate::code::{Index, Op, Value};
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
-use crate::lower::emit::{At, Emitter, ScopeId, Val, listed};
-use crate::machine::elem::Elem;
+use crate::lower::emit::{At, Emitter, ScopeId, Val};
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::NEAR;
 use surject_ir::DType;
 
@@ -27,16 +27,16 @@ impl Emitter<'_> {
                     let lanes = other.lanes.max(holds.lanes);
                     let at = At { scope: home, lanes };
                     let (a, b) = (self.spread(&other, Elem::I1, at), self.spread(&holds, Elem::I1, at));
-                    let ssa = self.op(home, &format!("arith.andi {a}, {b} : {}", Elem::I1.ty(lanes)));
+                    let ssa = self.bin(at, "arith.andi", a, b, Elem::I1);
                     Val { ssa, lanes }
                 }
             });
         }
-        let value = all.unwrap_or_else(|| Val { ssa: Value::NONE, lanes: 0 });
+        let value = all.unwrap_or(Val { ssa: Value::NONE, lanes: 0 });
         let value =
             if value.lanes == 0 { Val { ssa: self.constant(Elem::I1, 1, lanes), lanes } } else { value };
         let ssa = self.spread(&value, Elem::I1, At { scope: home, lanes });
-        self.keep_predicate(home, key, ssa.clone());
+        self.keep_predicate(home, key, ssa);
         Val { ssa, lanes }
     }
 
@@ -50,17 +50,13 @@ impl Emitter<'_> {
         let elem = if lanes > 1 && fits && small.contains(&guard.bound) { Elem::I32 } else { Elem::I64 };
         let value = self.lin_vector(&guard.expr, elem, At { scope: home, lanes });
         let bound = self.constant(elem, guard.bound as u64, lanes);
-        let ssa = self.op(home, &format!("arith.cmpi ult, {value}, {bound} : {}", elem.ty(lanes)));
+        let ssa = self.cmpi(At { scope: home, lanes }, "ult", value, bound, elem);
         Val { ssa, lanes }
     }
 
     /// The address of an element.
     pub(crate) fn element(&mut self, pointer: Value, address: Value, elem: Elem, scope: ScopeId) -> Value {
-        let operation = format!(
-            "llvm.getelementptr {pointer}[{address}] : (!llvm.ptr, i64) -> !llvm.ptr, {}",
-            elem.name()
-        );
-        self.op(scope, &operation)
+        self.op(scope, Op::Element { pointer, index: Index::At(address), of: elem.ty(1) })
     }
 
     /// The address of the element that a tensor has at positions of loops that do not run in this scope.
@@ -84,14 +80,12 @@ impl Emitter<'_> {
         let from = self.element(pointer, base, Elem::I16, scope);
         let at = At { scope, lanes: lanes / 2 };
         let (i, words) = (Elem::I32, Elem::I32.ty(lanes / 2));
-        let pairs =
-            self.op(scope, &format!("llvm.load {from} {{alignment = 2 : i64}} : !llvm.ptr -> {words}"));
+        let pairs = self.op(scope, Op::aligned_load(from, words, 2));
         let (sixteen, upper) = (self.integer(at, i, 16), self.integer(at, i, -0x10000));
         let even = self.bin(at, "arith.shli", pairs, sixteen, i);
         let odd = self.bin(at, "arith.andi", pairs, upper, i);
-        let order: Vec<String> = (0..lanes).map(|i| i.to_string()).collect();
-        let both = self
-            .op(scope, &format!("vector.shuffle {even}, {odd} [{}] : {words}, {words}", order.join(", ")));
+        let order = (0..lanes as i64).collect();
+        let both = self.op(scope, Op::Shuffle { sides: [even, odd], order, ty: words });
         self.cast(At { scope, lanes }, "arith.bitcast", both, i, Elem::F32)
     }
 
@@ -106,7 +100,7 @@ impl Emitter<'_> {
         let words = self.bin(at, "arith.ori", low, odd, i);
         // The words lie as their halves do.
         let (bytes, halves) = (i.ty(half), Elem::I16.ty(lanes));
-        let halves = self.op(scope, &format!("vector.bitcast {words} : {bytes} to {halves}"));
+        let halves = self.op(scope, Op::cast("vector.bitcast", words, bytes, halves));
         self.put(halves, to, (Elem::I16, lanes), scope);
     }
 
@@ -131,7 +125,7 @@ impl Emitter<'_> {
         let base = self.held_inside(base, stride, guards, at);
         if lanes == 1 {
             let from = self.element(pointer, base, memory, scope);
-            let raw = self.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name()));
+            let raw = self.op(scope, Op::load(from, memory.ty(1)));
             return self.widen(dtype, raw, at);
         }
         let mask = self.guarded_lanes(address, guards, at);
@@ -156,7 +150,7 @@ impl Emitter<'_> {
         let holds = self.predicate(guards, at);
         let holds = self.spread(&holds, Elem::I1, at);
         let Some(active) = active else { return Some(holds) };
-        Some(self.op(at.scope, &format!("arith.andi {holds}, {active} : {}", Elem::I1.ty(at.lanes))))
+        Some(self.op(at.scope, Op::same("arith.andi", [holds, active], Elem::I1.ty(at.lanes))))
     }
 
     /// Loads a vector whose elements lie so far apart (0: anywhere), from an address on, those of a mask alone, in the way that
@@ -177,7 +171,7 @@ impl Emitter<'_> {
             }
             (-1, mask) => {
                 let back = self.int(1 - lanes as i64);
-                let first = self.op(scope, &format!("arith.addi {base}, {back} : i64"));
+                let first = self.arith(scope, "arith.addi", base, back);
                 let from = self.element(pointer, first, memory, scope);
                 let order: Vec<i64> = (0..lanes as i64).rev().collect();
                 let mask = mask.map(|mask| self.shuffled((mask, mask), &order, (Elem::I1, lanes), scope));
@@ -197,14 +191,7 @@ impl Emitter<'_> {
                 let pointers = self.lane_pointers(pointer, address, memory, at);
                 let other = self.constant(memory, 0, lanes);
                 let (ty, size) = (memory.ty(lanes), memory.size());
-                self.op(
-                    scope,
-                    &format!(
-                        "llvm.intr.masked.gather {pointers}, {mask}, {other} {{alignment = {size} : i32}} : \
-                     (vector<{lanes}x!llvm.ptr>, {}, {ty}) -> {ty}",
-                        Elem::I1.ty(lanes)
-                    ),
-                )
+                self.op(scope, Op::Gather { pointers, mask, other, ty, alignment: size })
             }
         }
     }
@@ -219,7 +206,7 @@ impl Emitter<'_> {
         }
         let inside = self.predicate(&all, At { lanes: 1, ..at }).ssa;
         let first = self.int(if stride < 0 { (1 - at.lanes as i64) * stride } else { 0 });
-        self.op(at.scope, &format!("arith.select {inside}, {base}, {first} : i64"))
+        self.pick_number(at.scope, inside, base, first)
     }
 
     /// Loads the elements so far after an address, for a node. An offset that all lanes have in common moves the
@@ -253,10 +240,10 @@ impl Emitter<'_> {
             let holds = self.predicate(guards, at);
             let holds = self.spread(&holds, Elem::I1, at);
             let zero = self.int(0);
-            let back = self.op(scope, &format!("arith.subi {zero}, {base} : i64"));
+            let back = self.arith(scope, "arith.subi", zero, base);
             let ssa = match elem {
                 Elem::I64 => back,
-                _ => self.op(scope, &format!("arith.trunci {back} : i64 to {}", elem.name())),
+                _ => self.op(scope, Op::cast("arith.trunci", back, Type::I64, elem.ty(1))),
             };
             let back = self.spread(&Val { ssa, lanes: 1 }, elem, at);
             places = self.select(at, holds, places, back, elem);
@@ -269,7 +256,7 @@ impl Emitter<'_> {
     pub(crate) fn as_place(&mut self, place: Value, elem: Elem, scope: ScopeId) -> Value {
         match elem {
             Elem::I64 => place,
-            _ => self.op(scope, &format!("arith.extsi {place} : {} to i64", elem.name())),
+            _ => self.op(scope, Op::cast("arith.extsi", place, elem.ty(1), Type::I64)),
         }
     }
 
@@ -280,7 +267,7 @@ impl Emitter<'_> {
             return offset;
         }
         let steps = self.steps(elem, apart, at.lanes);
-        self.op(at.scope, &format!("arith.addi {offset}, {steps} : {}", elem.ty(at.lanes)))
+        self.op(at.scope, Op::same("arith.addi", [offset, steps], elem.ty(at.lanes)))
     }
 
     /// Loads the elements at some places one by one.
@@ -296,18 +283,17 @@ impl Emitter<'_> {
         if elem == Elem::I32 && lanes >= 4 {
             // Two of them leave a vector at once.
             let (from, to) = (elem.ty(lanes), Elem::I64.ty(lanes / 2));
-            let pairs = self.op(scope, &format!("vector.bitcast {places} : {from} to {to}"));
+            let pairs = self.op(scope, Op::cast("vector.bitcast", places, from, to));
             let bits = self.int(32);
             for i in 0..lanes / 2 {
-                let pair = self.op(scope, &format!("vector.extract {pairs}[{i}] : i64 from {to}"));
-                let low = self.op(scope, &format!("arith.trunci {pair} : i64 to i32"));
-                all.push(self.op(scope, &format!("arith.extsi {low} : i32 to i64")));
-                all.push(self.op(scope, &format!("arith.shrsi {pair}, {bits} : i64")));
+                let pair = self.op(scope, Op::Extract { vector: pairs, lane: i, ty: to });
+                let low = self.op(scope, Op::cast("arith.trunci", pair, Type::I64, Elem::I32.ty(1)));
+                all.push(self.op(scope, Op::cast("arith.extsi", low, Elem::I32.ty(1), Type::I64)));
+                all.push(self.arith(scope, "arith.shrsi", pair, bits));
             }
         } else {
             for i in 0..lanes {
-                let (name, ty) = (elem.name(), elem.ty(lanes));
-                let place = self.op(scope, &format!("vector.extract {places}[{i}] : {name} from {ty}"));
+                let place = self.op(scope, Op::Extract { vector: places, lane: i, ty: elem.ty(lanes) });
                 all.push(self.as_place(place, elem, scope));
             }
         }
@@ -320,9 +306,9 @@ impl Emitter<'_> {
         let mut loaded = Vec::with_capacity(at.lanes);
         for place in places {
             let from = self.element(start, place, memory, at.scope);
-            loaded.push(self.op(at.scope, &format!("llvm.load {from} : !llvm.ptr -> {}", memory.name())));
+            loaded.push(self.op(at.scope, Op::load(from, memory.ty(1))));
         }
-        self.op(at.scope, &format!("vector.from_elements {} : {}", listed(&loaded), memory.ty(at.lanes)))
+        self.op(at.scope, Op::FromElements(loaded, memory.ty(at.lanes)))
     }
 
     /// Loads elements that lie a few elements apart: what they lie in as two vectors, of which they are chosen. The
@@ -342,7 +328,7 @@ impl Emitter<'_> {
         let none = mask.map(|_| self.constant(Elem::I1, 0, lanes));
         let parts = [0, span - half].map(|start| {
             let ahead = self.int(first + start);
-            let position = self.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
+            let position = self.arith(scope, "arith.addi", base, ahead);
             let from = self.element(pointer, position, memory, scope);
             // What lies between the elements is not asked for.
             let mask = mask.zip(none).map(|(mask, none)| {
@@ -376,18 +362,10 @@ impl Emitter<'_> {
     ) -> Value {
         let (ty, size) = (elem.ty(lanes), elem.size());
         let Some(mask) = mask else {
-            return self
-                .op(scope, &format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+            return self.op(scope, Op::aligned_load(from, ty, size));
         };
         let other = self.constant(elem, 0, lanes);
-        self.op(
-            scope,
-            &format!(
-                "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
-                 (!llvm.ptr, {}, {ty}) -> {ty}",
-                Elem::I1.ty(lanes)
-            ),
-        )
+        self.op(scope, Op::MaskedLoad { pointer: from, mask, other, ty, alignment: size })
     }
 
     /// Lanes of two vectors, which are numbered one after the other.
@@ -398,8 +376,7 @@ impl Emitter<'_> {
         (elem, lanes): (Elem, usize),
         scope: ScopeId,
     ) -> Value {
-        let (list, ty) = (order.iter().map(i64::to_string).collect::<Vec<_>>().join(", "), elem.ty(lanes));
-        self.op(scope, &format!("vector.shuffle {a}, {b} [{list}] : {ty}, {ty}"))
+        self.op(scope, Op::Shuffle { sides: [a, b], order: order.to_vec(), ty: elem.ty(lanes) })
     }
 
     /// Numbers of 32 bits that are not negative, in 64. It is a shuffle: LLVM would move a conversion of what was chosen into
@@ -408,10 +385,7 @@ impl Emitter<'_> {
         let order: Vec<i64> = (0..lanes as i64).flat_map(|i| [i, lanes as i64 + i]).collect();
         let zero = self.constant(Elem::I32, 0, lanes);
         let pairs = self.shuffled((value, zero), &order, (Elem::I32, lanes), scope);
-        self.op(
-            scope,
-            &format!("vector.bitcast {pairs} : {} to {}", Elem::I32.ty(2 * lanes), Elem::I64.ty(lanes)),
-        )
+        self.op(scope, Op::cast("vector.bitcast", pairs, Elem::I32.ty(2 * lanes), Elem::I64.ty(lanes)))
     }
 
     /// Stores the values of two neighbours in every lane, whose places follow each other.
@@ -437,27 +411,14 @@ impl Emitter<'_> {
             return self.put(both, to, (memory, 2 * lanes), scope);
         };
         let mask = self.shuffled((mask, mask), &order, (Elem::I1, lanes), scope);
-        self.line(
-            scope,
-            &format!(
-                "llvm.intr.masked.store {both}, {to}, {mask} {{alignment = {size} : i32}} : {wide}, {} into !llvm.ptr",
-                Elem::I1.ty(2 * lanes)
-            ),
-        );
+        self.run(scope, Op::MaskedStore { value: both, pointer: to, mask, ty: wide, alignment: size });
     }
 
     /// A pointer per lane. Lanes outside the guards may point anywhere.
     fn lane_pointers(&mut self, pointer: Value, address: &Lin, memory: Elem, at: At) -> Value {
         let indices = self.lin_vector(address, Elem::I64, at);
         let lanes = at.lanes;
-        self.op(
-            at.scope,
-            &format!(
-                "llvm.getelementptr {pointer}[{indices}] : (!llvm.ptr, vector<{lanes}xi64>) -> \
-             vector<{lanes}x!llvm.ptr>, {}",
-                memory.name()
-            ),
-        )
+        self.op(at.scope, Op::Element { pointer, index: Index::Each(indices, lanes), of: memory.ty(1) })
     }
 
     /// Stores a value of register type.
@@ -473,19 +434,15 @@ impl Emitter<'_> {
         let raw = self.narrow(dtype, value, at);
         if lanes == 1 {
             let to = self.element(pointer, base, memory, scope);
-            return self.line(scope, &format!("llvm.store {raw}, {to} : {ty}, !llvm.ptr"));
+            return self.run(scope, Op::store(raw, to, ty));
         }
         let stride = self.vector_loop(scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
         let active = self.mask(scope, address.loops());
         if stride == 1 {
             let to = self.element(pointer, base, memory, scope);
             if let Some(mask) = active {
-                let line = format!(
-                    "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
-                     !llvm.ptr",
-                    Elem::I1.ty(lanes)
-                );
-                return self.line(scope, &line);
+                let store = Op::MaskedStore { value: raw, pointer: to, mask, ty, alignment: size };
+                return self.run(scope, store);
             }
             return self.put(raw, to, (memory, lanes), scope);
         }
@@ -495,17 +452,13 @@ impl Emitter<'_> {
             for i in 0..lanes {
                 let place = self.int(i as i64 * stride);
                 let to = self.element(start, place, memory, scope);
-                let one = self.op(scope, &format!("vector.extract {raw}[{i}] : {} from {ty}", memory.name()));
-                self.line(scope, &format!("llvm.store {one}, {to} : {}, !llvm.ptr", memory.name()));
+                let one = self.op(scope, Op::Extract { vector: raw, lane: i, ty });
+                self.run(scope, Op::store(one, to, memory.ty(1)));
             }
             return;
         };
         let pointers = self.lane_pointers(pointer, address, memory, at);
-        self.line(scope, &format!(
-            "llvm.intr.masked.scatter {raw}, {pointers}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
-             vector<{lanes}x!llvm.ptr>",
-            Elem::I1.ty(lanes)
-        ));
+        self.run(scope, Op::Scatter { value: raw, pointers, mask, ty, alignment: size });
     }
 
     /// A value of memory type in its register type.
@@ -514,18 +467,18 @@ impl Emitter<'_> {
         match dtype {
             DType::I1 => {
                 let zero = self.constant(Elem::I8, 0, lanes);
-                self.op(scope, &format!("arith.cmpi ne, {raw}, {zero} : {}", Elem::I8.ty(lanes)))
+                self.cmpi(at, "ne", raw, zero, Elem::I8)
             }
             DType::F16 => {
                 let (from, to) = (Elem::F16.ty(lanes), Elem::F32.ty(lanes));
-                self.op(scope, &format!("arith.extf {raw} : {from} to {to}"))
+                self.op(scope, Op::cast("arith.extf", raw, from, to))
             }
             DType::BF16 => {
                 let (from, to) = (Elem::I16.ty(lanes), Elem::I32.ty(lanes));
-                let wide = self.op(scope, &format!("arith.extui {raw} : {from} to {to}"));
+                let wide = self.op(scope, Op::cast("arith.extui", raw, from, to));
                 let shift = self.constant(Elem::I32, 16, lanes);
-                let bits = self.op(scope, &format!("arith.shli {wide}, {shift} : {to}"));
-                self.op(scope, &format!("arith.bitcast {bits} : {to} to {}", Elem::F32.ty(lanes)))
+                let bits = self.op(scope, Op::same("arith.shli", [wide, shift], to));
+                self.op(scope, Op::cast("arith.bitcast", bits, to, Elem::F32.ty(lanes)))
             }
             _ => raw,
         }
@@ -537,18 +490,18 @@ impl Emitter<'_> {
         match dtype {
             DType::I1 => {
                 let (from, to) = (Elem::I1.ty(lanes), Elem::I8.ty(lanes));
-                self.op(scope, &format!("arith.extui {value} : {from} to {to}"))
+                self.op(scope, Op::cast("arith.extui", value, from, to))
             }
             DType::F16 => {
                 let (from, to) = (Elem::F32.ty(lanes), Elem::F16.ty(lanes));
-                self.op(scope, &format!("arith.truncf {value} : {from} to {to}"))
+                self.op(scope, Op::cast("arith.truncf", value, from, to))
             }
             DType::BF16 => {
                 let (float, int) = (Elem::F32.ty(lanes), Elem::I32.ty(lanes));
-                let bits = self.op(scope, &format!("arith.bitcast {value} : {float} to {int}"));
+                let bits = self.op(scope, Op::cast("arith.bitcast", value, float, int));
                 let shift = self.constant(Elem::I32, 16, lanes);
-                let high = self.op(scope, &format!("arith.shrui {bits}, {shift} : {int}"));
-                self.op(scope, &format!("arith.trunci {high} : {int} to {}", Elem::I16.ty(lanes)))
+                let high = self.op(scope, Op::same("arith.shrui", [bits, shift], int));
+                self.op(scope, Op::cast("arith.trunci", high, int, Elem::I16.ty(lanes)))
             }
             _ => value,
         }

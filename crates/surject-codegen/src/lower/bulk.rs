@@ -1,7 +1,7 @@
 //! Emits long runs of one byte, or of the elements of a tensor, as `memset` and `memcpy` ([`crate::schedule::bulk`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::{GuardFact, Lin, LoopId};
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
@@ -9,18 +9,10 @@ use crate::lower::row::Row;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
 use crate::schedule::non_temporal::size;
-use std::fmt::Display;
 use surject_ir::{AccOp, BinaryOp, Scalar};
 
 /// Bytes that are moved by one call: of more the library thinks that they are better stored past the caches.
 pub(crate) const CHUNK: i64 = 1 << 16;
-
-/// The call that moves bytes.
-pub(crate) fn copied(to: impl Display, from: impl Display, bytes: impl Display) -> String {
-    format!(
-        "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, !llvm.ptr, i64) -> ()"
-    )
-}
 
 /// What a run consists of.
 pub(crate) enum Run {
@@ -114,33 +106,30 @@ impl Row<'_> {
         };
         let bytes = |em: &mut Emitter<'_>, count: Value, scope: ScopeId| {
             let size = em.int(elem.size() as i64);
-            em.op(scope, &format!("arith.muli {count}, {size} : i64"))
+            em.arith(scope, "arith.muli", count, size)
         };
         match run {
             Run::Byte(byte) => {
-                let first = em.open(scope, vec![(l, bounds.low.clone())], None);
+                let first = em.open(scope, vec![(l, bounds.low)], None);
                 let to = place(em, (output.to, &output.address), first)?;
                 let zero = em.int(0);
-                let count = em.op(first, &format!("arith.subi {}, {} : i64", bounds.high, bounds.low));
-                let count = em.op(first, &format!("arith.maxsi {count}, {zero} : i64"));
+                let count = em.arith(first, "arith.subi", bounds.high, bounds.low);
+                let count = em.arith(first, "arith.maxsi", count, zero);
                 let bytes = bytes(em, count, first);
                 let byte = em.constant(Elem::I8, u64::from(*byte), 1);
-                let fill = format!(
-                    "\"llvm.intr.memset\"({to}, {byte}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, i8, i64) -> ()"
-                );
-                em.line(first, &fill);
+                em.run(first, Op::Fill { to, byte, bytes });
                 em.close_plain(first);
             }
             Run::Of(buf, address) => {
                 let iv = em.name();
                 let step = em.int(CHUNK / elem.size() as i64);
-                let chunk = em.open(scope, vec![(l, iv.clone())], None);
+                let chunk = em.open(scope, vec![(l, iv)], None);
                 let to = place(em, (output.to, &output.address), chunk)?;
                 let from = place(em, (*buf, address), chunk)?;
-                let left = em.op(chunk, &format!("arith.subi {}, {iv} : i64", bounds.high));
-                let count = em.op(chunk, &format!("arith.minsi {left}, {step} : i64"));
+                let left = em.arith(chunk, "arith.subi", bounds.high, iv);
+                let count = em.arith(chunk, "arith.minsi", left, step);
                 let bytes = bytes(em, count, chunk);
-                em.line(chunk, &copied(to, from, bytes));
+                em.run(chunk, Op::Copy { to, from, bytes });
                 em.close_loop(chunk, iv, &Bounds { step, ..bounds }, &[]);
             }
         }

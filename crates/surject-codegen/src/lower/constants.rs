@@ -1,6 +1,6 @@
 //! Constants, values that are repeated over lanes, and affine expressions.
 
-use crate::code::{Elements, Literal, Value};
+use crate::code::{Elements, Literal, Op, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::lower::emit::{At, Bounds, Emitter, Scope, ScopeId, Val};
 use crate::machine::elem::{Elem, Type};
@@ -31,7 +31,7 @@ impl<'a> Emitter<'a> {
         if let Some(&known) = self.scopes[0].constants.get(&literal) {
             return known;
         }
-        let value = self.op(ScopeId(0), &format!("arith.constant {literal}"));
+        let value = self.op(ScopeId(0), Op::Constant(literal.clone()));
         self.scopes[0].constants.insert(literal, value);
         value
     }
@@ -70,13 +70,13 @@ impl<'a> Emitter<'a> {
     /// A value with these lanes: itself, or a scalar repeated.
     pub fn spread(&mut self, value: &Val, elem: Elem, at: At) -> Value {
         if value.lanes == at.lanes {
-            return value.ssa.clone();
+            return value.ssa;
         }
-        let key = (value.ssa.clone(), at.lanes);
+        let key = (value.ssa, at.lanes);
         let mut scope = at.scope;
         loop {
             if let Some(name) = self.scopes[scope.0].broadcasts.get(&key) {
-                return name.clone();
+                return *name;
             }
             match self.scopes[scope.0].parent {
                 Some(parent) => scope = parent,
@@ -84,8 +84,8 @@ impl<'a> Emitter<'a> {
             }
         }
         let (from, to) = (elem.ty(1), elem.ty(at.lanes));
-        let name = self.op(at.scope, &format!("vector.broadcast {} : {from} to {to}", value.ssa));
-        self.scopes[at.scope.0].broadcasts.insert(key, name.clone());
+        let name = self.op(at.scope, Op::cast("vector.broadcast", value.ssa, from, to));
+        self.scopes[at.scope.0].broadcasts.insert(key, name);
         name
     }
 
@@ -96,7 +96,7 @@ impl<'a> Emitter<'a> {
         }
         let home = self.home(scope, lin.loops());
         if let Some(name) = self.scopes[home.0].lins.get(lin) {
-            return name.clone();
+            return *name;
         }
         let inner: Vec<(LoopId, Value)> = self.scopes[home.0].binds.clone();
         let (mine, rest): (Vec<_>, Vec<_>) = lin.terms.iter().partition(|t| inner.iter().any(|b| b.0 == t.0));
@@ -113,18 +113,18 @@ impl<'a> Emitter<'a> {
         for (l, c) in mine {
             let Some((_, iv)) = inner.iter().find(|b| b.0 == l) else { continue };
             let term = if c == 1 {
-                iv.clone()
+                *iv
             } else {
                 let c = self.int(c);
-                self.op(home, &format!("arith.muli {iv}, {c} : i64"))
+                self.arith(home, "arith.muli", *iv, c)
             };
             sum = Some(match sum {
                 None => term,
-                Some(sum) => self.op(home, &format!("arith.addi {sum}, {term} : i64")),
+                Some(sum) => self.arith(home, "arith.addi", sum, term),
             });
         }
         let name = sum.unwrap_or_else(|| self.int(0));
-        self.scopes[home.0].lins.insert(lin.clone(), name.clone());
+        self.scopes[home.0].lins.insert(lin.clone(), name);
         name
     }
 
@@ -135,7 +135,7 @@ impl<'a> Emitter<'a> {
         let narrow = if elem == Elem::I64 {
             base
         } else {
-            self.op(home, &format!("arith.trunci {base} : i64 to {}", elem.name()))
+            self.op(home, Op::cast("arith.trunci", base, Type::I64, elem.ty(1)))
         };
         if at.lanes == 1 {
             return narrow;
@@ -146,7 +146,7 @@ impl<'a> Emitter<'a> {
             None => spread,
             Some((l, _)) => {
                 let steps = self.steps(elem, lin.coeff(l), at.lanes);
-                self.op(home, &format!("arith.addi {spread}, {steps} : {}", elem.ty(at.lanes)))
+                self.op(home, Op::same("arith.addi", [spread, steps], elem.ty(at.lanes)))
             }
         }
     }

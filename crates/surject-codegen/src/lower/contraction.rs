@@ -13,7 +13,7 @@ pub(crate) mod tile;
 pub(crate) mod triangle;
 pub(crate) mod windows;
 
-use crate::code::{HIGH, LOW, Value, WORKER};
+use crate::code::{HIGH, LOW, Op, Value, WORKER};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag};
 use crate::expression::output::{Output, buffers};
@@ -166,17 +166,13 @@ impl Tiles<'_> {
     }
 
     fn offset(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: Value, elements: Value) -> Value {
-        let ty = self.sizes.elem.name();
-        em.op(
-            scope,
-            &format!("llvm.getelementptr {pointer}[{elements}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"),
-        )
+        em.element(pointer, elements, self.sizes.elem, scope)
     }
 
     /// `a * factor`
     fn times(&self, em: &mut Emitter<'_>, scope: ScopeId, a: Value, factor: i64) -> Value {
         let factor = em.int(factor);
-        em.op(scope, &format!("arith.muli {a}, {factor} : i64"))
+        em.arith(scope, "arith.muli", a, factor)
     }
 
     /// As [`Tiles::bind_rows`], where the last loop is filled up.
@@ -189,9 +185,9 @@ impl Tiles<'_> {
         outer: &[LoopId],
     ) -> Value {
         let filled = em.int(filled);
-        let rest = em.op(scope, &format!("arith.divui {row}, {filled} : i64"));
+        let rest = em.arith(scope, "arith.divui", row, filled);
         decode(em, scope, outer, rest);
-        em.op(scope, &format!("arith.remui {row}, {filled} : i64"))
+        em.arith(scope, "arith.remui", row, filled)
     }
 
     /// Binds the loops of the rows but the last to the digits of a row, and gives the digit of the last.
@@ -200,7 +196,7 @@ impl Tiles<'_> {
             return self.bind_outer_rows(em, scope, row, filled, outer);
         }
         let mut places = digits(em, scope, &self.c.rows, row);
-        let last = places.pop().unwrap_or_else(|| row);
+        let last = places.pop().unwrap_or(row);
         for (&l, digit) in self.c.rows.iter().zip(places) {
             em.bind(scope, l, digit);
         }
@@ -227,7 +223,7 @@ impl Tiles<'_> {
         let packing = em.open(part.item, Vec::new(), None);
         let number = em.name();
         let ahead = self.times(em, packing, number, s.high);
-        let first = em.op(packing, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let first = em.arith(packing, "arith.addi", part.first_row, ahead);
         let start = self.times(em, packing, number, s.row_panel());
         let to = self.offset(em, packing, part.rows, start);
         let minor = match (c.filled, c.rows.split_last()) {
@@ -235,7 +231,7 @@ impl Tiles<'_> {
                 let base = self.bind_outer_rows(em, packing, first, filled, outer);
                 Minor { loops: vec![last], base, count: self.dag.extent(last) }
             }
-            _ => Minor { loops: c.rows.clone(), base: first.clone(), count: s.rows },
+            _ => Minor { loops: c.rows.clone(), base: first, count: s.rows },
         };
         // Only tiles at a border are packed, if others can do without.
         let place = match &self.windows {
@@ -245,7 +241,7 @@ impl Tiles<'_> {
         let border = em.open(packing, Vec::new(), None);
         let Minor { loops, base, count } = &minor;
         let write = |em: &mut Emitter<'_>, scope: ScopeId, to: Value, base: Value| {
-            let minor = Minor { loops: loops.clone(), base: base, count: *count };
+            let minor = Minor { loops: loops.clone(), base, count: *count };
             pairs::marked(em, scope, c, (to, s.sum * s.high), |em, least| {
                 let pack = Panel { least, ..c.row_pack(self.dag).into() };
                 match self.border {
@@ -260,9 +256,7 @@ impl Tiles<'_> {
             let loops: Vec<LoopId> = loops.into_iter().filter(|l| !minor.loops.contains(l)).collect();
             let tensors = buffers(self.dag, &[], &[factor]);
             let given = Given { pointers: &[to], numbers: &[*base], loops: &loops, tensors: &tensors };
-            self.apart(em, border, ("rows", given), |em, scope, to, base| {
-                write(em, scope, to[0], base[0])
-            })?;
+            self.apart(em, border, ("rows", given), |em, scope, to, base| write(em, scope, to[0], base[0]))?;
         } else {
             write(em, border, to, *base)?;
         }
@@ -292,10 +286,7 @@ impl Tiles<'_> {
             matrix::open(&mut em, root);
         }
         let size = em.int(s.high * s.width);
-        let tile = em.op(
-            root,
-            &format!("llvm.alloca {size} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr", s.elem.name()),
-        );
+        let tile = em.op(root, Op::Alloca { count: size, of: s.elem.ty(1), alignment: Some(64) });
         // Every worker has a block of packed rows.
         let block_pointer = if s.workers > 1 {
             let own = self.times(&mut em, root, WORKER, s.own());
@@ -310,22 +301,22 @@ impl Tiles<'_> {
         };
         decode(&mut em, item, &c.batch, batch);
         let (high, up) = (em.int(s.high), em.int(s.high - 1));
-        let padded = em.op(item, &format!("arith.addi {here}, {up} : i64"));
-        let tiles = em.op(item, &format!("arith.divui {padded}, {high} : i64"));
+        let padded = em.arith(item, "arith.addi", here, up);
+        let tiles = em.arith(item, "arith.divui", padded, high);
 
         let (zero, one) = (em.int(0), em.int(1));
         let tile_bounds = Bounds { low: zero, high: tiles, step: one };
         let mut part = Part {
             item,
-            batch: batch,
-            group: group,
-            first_row: first_row,
-            here: here,
-            end: end,
+            batch,
+            group,
+            first_row,
+            here,
+            end,
             tiles: &tile_bounds,
             rows: block_pointer,
             columns: columns_pointer,
-            tile: tile,
+            tile,
         };
         if self.windows.as_ref().is_none_or(|w| !w.always) {
             self.pack_rows(&mut em, &part)?;
@@ -416,11 +407,11 @@ impl Tiles<'_> {
         let s = &self.sizes;
         let (item, iv, bounds) = open_share(em, s.batch * s.blocks * s.groups, s.tasks);
         // Which of them an item is, by the digits of its number, the fastest first.
-        let mut rest = iv.clone();
+        let mut rest = iv;
         let mut digit = |em: &mut Emitter<'_>, count: i64| {
             let count = em.int(count);
-            let own = em.op(item, &format!("arith.remui {rest}, {count} : i64"));
-            rest = em.op(item, &format!("arith.divui {rest}, {count} : i64"));
+            let own = em.arith(item, "arith.remui", rest, count);
+            rest = em.arith(item, "arith.divui", rest, count);
             own
         };
         let (batch, block, group);
@@ -441,8 +432,8 @@ impl Tiles<'_> {
         }
         let first_row = self.times(em, item, block, s.block);
         let (count, length) = (em.int(s.rows), em.int(s.block));
-        let left = em.op(item, &format!("arith.subi {count}, {first_row} : i64"));
-        let here = em.op(item, &format!("arith.minsi {left}, {length} : i64"));
+        let left = em.arith(item, "arith.subi", count, first_row);
+        let here = em.arith(item, "arith.minsi", left, length);
         Item { scope: item, close: Some((iv, bounds)), batch, group, first_row, here, end: None }
     }
 
@@ -451,10 +442,10 @@ impl Tiles<'_> {
         let root = em.root();
         let scope = em.open(root, Vec::new(), None);
         let (group, count) = (em.int(0), em.int(self.sizes.rows));
-        let batch = em.op(scope, &format!("arith.divui {LOW}, {count} : i64"));
-        let first_row = em.op(scope, &format!("arith.remui {LOW}, {count} : i64"));
-        let here = em.op(scope, &format!("arith.subi {HIGH}, {LOW} : i64"));
-        let end = em.op(scope, &format!("arith.addi {first_row}, {here} : i64"));
+        let batch = em.arith(scope, "arith.divui", LOW, count);
+        let first_row = em.arith(scope, "arith.remui", LOW, count);
+        let here = em.arith(scope, "arith.subi", HIGH, LOW);
+        let end = em.arith(scope, "arith.addi", first_row, here);
         Item { scope, close: None, batch, group, first_row, here, end: Some(end) }
     }
 }

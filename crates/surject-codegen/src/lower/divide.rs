@@ -1,8 +1,8 @@
 //! Division without an instruction for it: of integers, of which machines divide one at a time, by constants, and by
 //! what many quotients share.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::emit::{At, Emitter, Val};
 use crate::machine::elem::Elem;
@@ -133,7 +133,7 @@ impl Emitter<'_> {
     /// The product with an inverse in two parts, the larger first.
     fn times_parts(&mut self, at: At, elem: Elem, x: Value, [high, low]: &[Value; 2]) -> Value {
         let less = self.bin(at, "arith.mulf", x, *low, elem);
-        self.op(at.scope, &format!("math.fma {x}, {high}, {less} : {}", elem.ty(at.lanes)))
+        self.op(at.scope, Op::same("math.fma", [x, *high, less], elem.ty(at.lanes)))
     }
 
     /// The quotient of floats by a value that is known further out, so that many quotients share its inverse: a product
@@ -210,7 +210,7 @@ impl Emitter<'_> {
         // What an inverse leaves of 1 is a float.
         let rest = |em: &mut Self, inverse: Value| {
             let minus = em.un(at, "arith.negf", inverse, elem);
-            em.op(at.scope, &format!("math.fma {minus}, {y}, {one} : {ty}"))
+            em.op(at.scope, Op::same("math.fma", [minus, *y, one], ty))
         };
         let nearest = self.bin(at, "arith.divf", one, *y, elem);
         let left = rest(self, nearest);
@@ -230,7 +230,7 @@ impl Emitter<'_> {
         let unusual = self.any_lane(at, unusual);
         let part = |ssa| Val { ssa, lanes: at.lanes };
         let inverse = Inverse { high: part(high), low: part(low), unusual };
-        self.inverses.insert(divisor.ssa.clone(), inverse.clone());
+        self.inverses.insert(divisor.ssa, inverse.clone());
         inverse
     }
 }

@@ -10,6 +10,7 @@
 //! may lie beyond it: loads give zeros there, and nothing is stored.
 
 use crate::CodegenError;
+use crate::code::{Block, Carry, Declaration, Function, Literal, Op, Statement, Symbol, Value};
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, NodeId};
 use crate::lower::divide::Inverse;
@@ -18,8 +19,6 @@ use crate::schedule::ReducePlan;
 use crate::schedule::gathered_lines::Lines;
 use crate::schedule::prefetch::{Asked, Turn};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use crate::code::{Literal, Value};
-pub use std::fmt::Write;
 
 /// A scope of an [`Emitter`]; by default the outermost one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,7 +57,7 @@ pub(crate) struct Scope {
     pub(crate) span: Option<(LoopId, i64, i64)>,
     /// The loop that this is an iteration of.
     pub(crate) turn: Option<Turn>,
-    pub(crate) text: String,
+    pub(crate) code: Vec<Statement>,
     pub(crate) nodes: HashMap<NodeId, Val>,
     pub(crate) lins: HashMap<Lin, Value>,
     pub(crate) broadcasts: HashMap<(Value, usize), Value>,
@@ -84,7 +83,7 @@ pub struct Emitter<'a> {
     /// What a reduction stores on its way, and the pointer it goes to.
     pub term_cache: Option<(crate::schedule::term_cache::TermCache, Value)>,
     /// Declarations of outside functions, and functions that kernels share.
-    pub declarations: BTreeSet<String>,
+    pub(crate) declarations: BTreeSet<Declaration>,
     /// Was a loop used where it is not open? The text is then wrong and must not be used.
     pub unbound: bool,
     /// Of tables of how many entries may each lane take one ([`crate::Target::lane_permute_width`])?
@@ -151,11 +150,6 @@ pub struct Bounds {
     pub step: Value,
 }
 
-/// What stands between commas.
-pub(crate) fn listed(all: &[impl std::fmt::Display]) -> String {
-    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// The first values are the parameters that every kernel has.
 const PARAMETERS: u32 = 3;
 
@@ -192,10 +186,17 @@ impl<'a> Emitter<'a> {
         ScopeId(0)
     }
 
-    /// The text of the outermost scope.
-    pub fn finish(self) -> (String, BTreeSet<String>) {
-        let text = self.scopes.into_iter().next().map_or_else(String::new, |s| s.text);
-        (text, self.declarations)
+    /// The code of the outermost scope, and what it uses.
+    pub(crate) fn finish(self) -> (Vec<Statement>, BTreeSet<Declaration>) {
+        let code = self.scopes.into_iter().next().map_or_else(Vec::new, |s| s.code);
+        (code, self.declarations)
+    }
+
+    /// The function that an emitter of its own has written.
+    pub(crate) fn finish_function(self, symbol: Symbol) -> (Function, BTreeSet<Declaration>) {
+        let parameters = self.parameters.clone();
+        let (body, declarations) = self.finish();
+        (Function { symbol, parameters, body }, declarations)
     }
 
     /// An emitter of text that stands inside of what this one writes: it has the same pointers, and other names.
@@ -210,10 +211,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The text of an emitter inside of this one.
-    pub fn close_inside(&mut self, inner: Emitter<'_>) -> String {
+    /// The code of an emitter inside of this one.
+    pub(crate) fn close_inside(&mut self, inner: Emitter<'_>) -> Vec<Statement> {
         self.names = inner.names;
-        self.close_apart(inner)
+        self.unbound |= inner.unbound;
+        let (code, declarations) = inner.finish();
+        self.declarations.extend(declarations);
+        code
     }
 
     /// A parameter of a function of its own: those before any operation.
@@ -223,23 +227,12 @@ impl<'a> Emitter<'a> {
         parameter
     }
 
-    /// The parameters of a function of its own.
-    pub(crate) fn parameters(&self) -> String {
-        let all: Vec<String> = self.parameters.iter().map(|(value, ty)| format!("{value}: {ty}")).collect();
-        all.join(", ")
-    }
-
-    /// Their types.
-    pub(crate) fn parameter_types(&self) -> Vec<Type> {
-        self.parameters.iter().map(|p| p.1).collect()
-    }
-
-    /// The text of an emitter of a function beside this one.
-    pub fn close_apart(&mut self, own: Emitter<'_>) -> String {
+    /// The function beside this one that an emitter of its own has written.
+    pub(crate) fn close_apart(&mut self, own: Emitter<'_>, symbol: Symbol) -> Function {
         self.unbound |= own.unbound;
-        let (text, declarations) = own.finish();
+        let (function, declarations) = own.finish_function(symbol);
         self.declarations.extend(declarations);
-        text
+        function
     }
 
     /// A new name.
@@ -248,18 +241,44 @@ impl<'a> Emitter<'a> {
         Value(self.names - 1)
     }
 
-    /// Adds a line.
-    pub fn line(&mut self, scope: ScopeId, line: &str) {
-        let text = &mut self.scopes[scope.0].text;
-        text.push_str(line);
-        text.push('\n');
+    /// Adds an operation with these results.
+    pub(crate) fn add(&mut self, scope: ScopeId, results: Vec<Value>, op: Op) {
+        self.scopes[scope.0].code.push(Statement { results, op });
+    }
+
+    /// Adds an operation without a result.
+    pub(crate) fn run(&mut self, scope: ScopeId, op: Op) {
+        self.add(scope, Vec::new(), op);
     }
 
     /// Adds an operation with one result.
-    pub fn op(&mut self, scope: ScopeId, operation: &str) -> Value {
-        let name = self.name();
-        self.line(scope, &format!("{name} = {operation}"));
-        name
+    pub(crate) fn op(&mut self, scope: ScopeId, op: Op) -> Value {
+        let result = self.name();
+        self.add(scope, vec![result], op);
+        result
+    }
+
+    /// Adds statements that are written.
+    pub(crate) fn append(&mut self, scope: ScopeId, code: Vec<Statement>) {
+        self.scopes[scope.0].code.extend(code);
+    }
+
+    /// Takes the code of a scope.
+    fn take(&mut self, scope: ScopeId) -> Vec<Statement> {
+        std::mem::take(&mut self.scopes[scope.0].code)
+    }
+
+    /// Takes the code of a scope as that of a region, which yields these values.
+    pub(crate) fn take_block(&mut self, scope: ScopeId, yields: Vec<(Value, Type)>) -> Block {
+        Block { statements: self.take(scope), yields }
+    }
+
+    /// Calls a function that kernels share.
+    pub(crate) fn call_shared(&mut self, scope: ScopeId, function: Function, arguments: &[Value]) {
+        let types = function.parameters.iter().map(|p| p.1);
+        let operands: Vec<(Value, Type)> = arguments.iter().copied().zip(types).collect();
+        self.run(scope, Op::call(function.symbol.clone(), operands, None));
+        self.declarations.insert(Declaration::Shared(function));
     }
 
     /// Opens a scope. Its loops are bound to these values; the last argument makes one of them a vector.
@@ -288,7 +307,7 @@ impl<'a> Emitter<'a> {
     pub fn open_loop(&mut self, parent: ScopeId, l: LoopId, lanes: usize) -> (ScopeId, Value) {
         let iv = self.name();
         let vector = (lanes > 1).then_some((l, lanes));
-        let scope = self.open(parent, vec![(l, iv.clone())], vector);
+        let scope = self.open(parent, vec![(l, iv)], vector);
         self.turn(scope, (l, lanes as i64));
         (scope, iv)
     }
@@ -347,7 +366,7 @@ impl<'a> Emitter<'a> {
                 && deps.contains(l)
             {
                 if s.existing.is_some() {
-                    return s.existing.clone();
+                    return s.existing;
                 }
                 let active = s.active?;
                 return Some(self.first_lanes(active, lanes));
@@ -442,42 +461,27 @@ impl<'a> Emitter<'a> {
         bounds: &Bounds,
         carried: &[Carried],
     ) -> Vec<Value> {
-        let Bounds { low, high, step } = bounds;
-        let body = std::mem::take(&mut self.scopes[scope.0].text);
-        let mut text = String::new();
+        let &Bounds { low, high, step } = bounds;
+        let body = self.take_block(scope, carried.iter().map(|c| (c.next, c.ty)).collect());
         let results: Vec<Value> = carried.iter().map(|_| self.name()).collect();
-        let tys: Vec<String> = carried.iter().map(|c| c.ty.to_string()).collect();
-        if !carried.is_empty() {
-            let _ = write!(text, "{} = ", listed(&results));
-        }
-        let _ = write!(text, "scf.for {iv} = {low} to {high} step {step} ");
-        if !carried.is_empty() {
-            let args: Vec<String> = carried.iter().map(|c| format!("{} = {}", c.name, c.init)).collect();
-            let _ = write!(text, "iter_args({}) -> ({}) ", args.join(", "), tys.join(", "));
-        }
-        text.push_str(": i64 {\n");
-        text.push_str(&body);
-        if !carried.is_empty() {
-            let next: Vec<Value> = carried.iter().map(|c| c.next).collect();
-            let _ = writeln!(text, "scf.yield {} : {}", listed(&next), tys.join(", "));
-        }
-        text.push('}');
+        let carried = carried.iter().map(|c| Carry { name: c.name, init: c.init, ty: c.ty }).collect();
         let parent = self.parent(scope);
-        self.line(parent, &text);
+        let op = Op::For { variable: iv, bounds: [low, high, step], carried, body };
+        self.add(parent, results.clone(), op);
         results
     }
 
     /// Closes a scope as an `scf.if`.
     pub fn close_if(&mut self, scope: ScopeId, condition: Value) {
-        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let then = self.take_block(scope, Vec::new());
         let parent = self.parent(scope);
-        self.line(parent, &format!("scf.if {condition} {{\n{body}}}"));
+        self.run(parent, Op::If { condition, then, otherwise: Block::default() });
     }
 
     /// Closes a scope as an `scf.if` where the condition does not hold.
     pub fn close_unless(&mut self, scope: ScopeId, condition: Value) {
         let (parent, yes) = (self.parent(scope), self.constant(Elem::I1, 1, 1));
-        let not = self.op(parent, &format!("arith.xori {condition}, {yes} : i1"));
+        let not = self.bin(At { scope: parent, lanes: 1 }, "arith.xori", condition, yes, Elem::I1);
         self.close_if(scope, not);
     }
 
@@ -489,15 +493,12 @@ impl<'a> Emitter<'a> {
         types: &[Type],
         values: [&[Value]; 2],
     ) -> Vec<Value> {
-        let [yes, no] = sides.map(|scope| std::mem::take(&mut self.scopes[scope.0].text));
-        let (parent, types) = (self.parent(sides[0]), listed(types));
-        let [then, other] = values.map(|values| format!("scf.yield {} : {types}", listed(values)));
-        let results: Vec<Value> = values[0].iter().map(|_| self.name()).collect();
-        let names = listed(&results);
-        self.line(
-            parent,
-            &format!("{names} = scf.if {condition} -> ({types}) {{\n{yes}{then}\n}} else {{\n{no}{other}\n}}"),
-        );
+        let parent = self.parent(sides[0]);
+        let results: Vec<Value> = types.iter().map(|_| self.name()).collect();
+        let typed = |values: &[Value]| values.iter().copied().zip(types.iter().copied()).collect();
+        let then = self.take_block(sides[0], typed(values[0]));
+        let otherwise = self.take_block(sides[1], typed(values[1]));
+        self.add(parent, results.clone(), Op::If { condition, then, otherwise });
         results
     }
 
@@ -517,9 +518,9 @@ impl<'a> Emitter<'a> {
 
     /// Closes a scope whose text needs no operation around it.
     pub fn close_plain(&mut self, scope: ScopeId) {
-        let body = std::mem::take(&mut self.scopes[scope.0].text);
+        let code = self.take(scope);
         let parent = self.parent(scope);
-        self.scopes[parent.0].text.push_str(&body);
+        self.append(parent, code);
     }
 
     pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {

@@ -1,7 +1,7 @@
 //! Emits prefetches of the lines that gathers choose ([`crate::schedule::gathered_lines`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -61,7 +61,7 @@ impl Emitter<'_> {
         let place = self.value(offset, next)?.ssa;
         let place = self.as_place(place, Elem::of(self.dag[offset].dtype), next);
         let start = self.lin(&start, next);
-        let start = self.op(next, &format!("arith.addi {start}, {place} : i64"));
+        let start = self.arith(next, "arith.addi", start, place);
         let start = self.element(pointer, start, elem, next);
         // Few short lines are under way to the first cache at the same time.
         let what = if bytes < LINE { Ask::Soon } else { what };
@@ -99,8 +99,7 @@ impl Emitter<'_> {
         let [low, span] = [apart, 2 * apart].map(|n| self.constant(places, n as u64, lanes));
         let moved = self.bin(ahead, "arith.addi", moved, low, places);
         let far = self.cmpi(ahead, "ugt", moved, span, places);
-        let any = format!("vector.reduction <or>, {far} : {} into i1", Elem::I1.ty(lanes));
-        let any = self.op(next, &any);
+        let any = self.op(next, Op::Reduction { kind: "or", vector: far, ty: Elem::I1.ty(lanes) });
         let asked = self.open(next, Vec::new(), None);
         let there = self.chosen_places(there, (address, places), At { scope: asked, lanes });
         let first = self.lin(address, next);
@@ -118,8 +117,8 @@ impl Emitter<'_> {
     fn further_on(&mut self, scope: ScopeId, l: LoopId, later: i64, lanes: usize) -> Value {
         let (step, last) = (self.int(later), self.int(self.dag.extent(l) - lanes as i64));
         let here = self.lin(&Lin::var(l), scope);
-        let there = self.op(scope, &format!("arith.addi {here}, {step} : i64"));
-        self.op(scope, &format!("arith.minsi {there}, {last} : i64"))
+        let there = self.arith(scope, "arith.addi", here, step);
+        self.arith(scope, "arith.minsi", there, last)
     }
 
     /// The loop along which lines of so many bytes are chosen until a page is under way, and how many positions that takes.

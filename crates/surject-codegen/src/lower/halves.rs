@@ -1,6 +1,6 @@
 //! Rounding to floats of 16 bits, which are computed in `f32`.
 
-use crate::code::Value;
+use crate::code::{Op, Value};
 use crate::lower::emit::{At, Emitter};
 use crate::machine::elem::Elem;
 use surject_ir::DType;
@@ -57,15 +57,11 @@ impl Emitter<'_> {
             let (words, halves) = (i.ty(WORDS), Elem::I16.ty(2 * WORDS));
             let mut parts = Vec::new();
             for first in (0..at.lanes).step_by(WORDS) {
-                let [x, y] = [self.some_lanes(at.scope, pairs, (i, at.lanes), (first, WORDS)), by.clone()]
-                    .map(|v| self.op(at.scope, &format!("vector.bitcast {v} : {words} to {halves}")));
-                parts.push(self.op(
-                    at.scope,
-                    &format!(
-                        "llvm.call_intrinsic \"llvm.x86.avx512.pmaddw.d.512\"({x}, {y}) : ({halves}, {halves}) -> \
-                         {words}"
-                    ),
-                ));
+                let [x, y] = [self.some_lanes(at.scope, pairs, (i, at.lanes), (first, WORDS)), by]
+                    .map(|v| self.op(at.scope, Op::cast("vector.bitcast", v, words, halves)));
+                let operands = [(x, halves), (y, halves)];
+                let multiplied = Op::intrinsic("llvm.x86.avx512.pmaddw.d.512", operands, Some(words));
+                parts.push(self.op(at.scope, multiplied));
             }
             let bias = self.of_parts(at.scope, parts, i, WORDS);
             return self.bin(at, "arith.addi", bits, bias, i);

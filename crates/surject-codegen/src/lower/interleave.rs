@@ -1,8 +1,8 @@
 //! Emits rows that are interleaved in vectors ([`crate::schedule::interleave`]): chunks are loaded once for a block of rows,
 //! and shuffles pick the lanes.
 
-use crate::code::{Elements, Value};
 use crate::CodegenError;
+use crate::code::{Elements, Op, Value};
 use crate::expression::address::{Guard, GuardFact, Lin};
 use crate::expression::dag::Node;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
@@ -62,13 +62,13 @@ impl Row<'_> {
             ready.push(em.ready(scope, interleave, leaf, rows)?);
         }
         let width = em.int(interleave.width);
-        let base = em.op(scope, &format!("arith.muli {first}, {width} : i64"));
+        let base = em.arith(scope, "arith.muli", first, width);
         let row = Row { outputs: &interleaved.outputs, schedule: self.schedule, interleaved: None };
         let (mut at, all) = (0, rows * interleave.width);
         while at < all {
             let (lanes, active) = piece(all - at, interleave.lanes as i64);
             let ahead = em.int(at);
-            let place = em.op(scope, &format!("arith.addi {base}, {ahead} : i64"));
+            let place = em.arith(scope, "arith.addi", base, ahead);
             let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
             em.activate(part, active, lanes);
             for ((node, leaf), ready) in interleaved.leaves.iter().zip(&ready) {
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         let width = (interleave.lanes as i64).min((count as u64).next_power_of_two().max(2) as i64);
         let starts: Vec<i64> =
             (0..(count + width - 1) / width).map(|k| (k * width).min((count - width).max(0))).collect();
-        let rows = Rows { first: first, stride: 1, reach: count, elem };
+        let rows = Rows { first, stride: 1, reach: count, elem };
         let mut vectors = Vec::new();
         for start in &starts {
             let there = count.min(width) as usize;
@@ -152,18 +152,12 @@ impl Emitter<'_> {
     }
 
     /// A part of what lies in memory, where conditions hold that are the same for all lanes.
-    fn part_inside(
-        &mut self,
-        rows: &Rows,
-        (ahead, there): (i64, usize),
-        guards: &[Guard],
-        at: At,
-    ) -> Value {
+    fn part_inside(&mut self, rows: &Rows, (ahead, there): (i64, usize), guards: &[Guard], at: At) -> Value {
         let holds = self.predicate(guards, At { lanes: 1, ..at });
         let mut mask = self.spread(&holds, Elem::I1, at);
         if there < at.lanes {
             let first = self.first_lanes(there, at.lanes);
-            mask = self.op(at.scope, &format!("arith.andi {mask}, {first} : {}", Elem::I1.ty(at.lanes)));
+            mask = self.op(at.scope, Op::same("arith.andi", [mask, first], Elem::I1.ty(at.lanes)));
         }
         let ahead = self.int(ahead);
         let from = self.element(rows.first, ahead, rows.elem, at.scope);
@@ -203,7 +197,7 @@ impl Emitter<'_> {
                 let base = self.lin_vector(&first, elem, At { scope, lanes: 1 });
                 let at = At { scope, lanes };
                 let base = self.spread(&Val { ssa: base, lanes: 1 }, elem, at);
-                let all = self.op(scope, &format!("arith.addi {base}, {ahead} : {}", elem.ty(lanes)));
+                let all = self.op(scope, Op::same("arith.addi", [base, ahead], elem.ty(lanes)));
                 Ok(if narrow { all } else { self.convert(at, between, dtype, all) })
             }
             Leaf::Load(node) => {
@@ -243,7 +237,7 @@ impl Emitter<'_> {
         if all.iter().all(|p| p.0 == any.0) {
             let order: Vec<i64> = all.iter().map(|p| p.1 as i64).collect();
             if width == at.lanes && order.iter().enumerate().all(|(i, &e)| i as i64 == e) {
-                return vectors[any.0].clone();
+                return vectors[any.0];
             }
             return self.shuffled((vectors[any.0], vectors[any.0]), &order, (elem, width), at.scope);
         }

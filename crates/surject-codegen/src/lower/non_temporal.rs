@@ -1,7 +1,7 @@
 //! Emits stores that go past the caches, and rows from line to line of memory ([`crate::schedule::non_temporal`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Block, Op, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::Dag;
 use crate::expression::output::Output;
@@ -9,9 +9,10 @@ use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
 use crate::lower::row::Row;
 use crate::lower::units::{TaskRange, clip};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
 use crate::schedule::prefetch::Ask;
+use surject_kernel::Temporality;
 
 /// Bytes between an end of a row and the one that is asked for meanwhile.
 const AHEAD: i64 = 4096;
@@ -20,31 +21,31 @@ impl Emitter<'_> {
     /// Stores a whole vector, past the caches if results go there and it does not lie across lines.
     pub(crate) fn put(&mut self, vector: Value, to: Value, (elem, lanes): (Elem, usize), scope: ScopeId) {
         let (ty, size) = (elem.ty(lanes), elem.size());
-        let store = |how: &str, bytes: usize| {
-            format!("llvm.store {vector}, {to} {{alignment = {bytes} : i64{how}}} : {ty}, !llvm.ptr")
-        };
+        let near = Op::aligned_store(vector, to, ty, size);
         let line = (lanes * size).min(LINE as usize);
         if !self.streams || line < LEAST || !line.is_power_of_two() {
-            return self.line(scope, &store("", size));
+            return self.run(scope, near);
         }
         let ahead = self.within_line(to, line as i64, scope);
         let zero = self.int(0);
-        let whole = self.op(scope, &format!("arith.cmpi eq, {ahead}, {zero} : i64"));
-        let (past, near) = (store(", nontemporal", line), store("", size));
-        self.line(scope, &format!("scf.if {whole} {{\n{past}\n}} else {{\n{near}\n}}"));
+        let whole = self.compare(scope, "eq", ahead, zero);
+        let temporality = Temporality::NonTemporal;
+        let past = Op::Store { value: vector, pointer: to, ty, alignment: Some(line), temporality };
+        let [then, otherwise] = [past, near].map(Block::of);
+        self.run(scope, Op::If { condition: whole, then, otherwise });
     }
 
     /// Where in a line, or a part of so many bytes, an address is.
     pub(crate) fn within_line(&mut self, pointer: Value, line: i64, scope: ScopeId) -> Value {
-        let address = self.op(scope, &format!("llvm.ptrtoint {pointer} : !llvm.ptr to i64"));
+        let address = self.op(scope, Op::cast("llvm.ptrtoint", pointer, Type::Pointer, Type::I64));
         let within = self.int(line - 1);
-        self.op(scope, &format!("arith.andi {address}, {within} : i64"))
+        self.arith(scope, "arith.andi", address, within)
     }
 
     /// Ends a kernel whose results go past the caches: whoever is told that it has run finds them in memory.
     pub(crate) fn fence(&mut self) {
         if self.streams {
-            self.line(self.root(), "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()");
+            self.run(self.root(), Op::intrinsic("llvm.x86.sse.sfence", [], None));
         }
     }
 }
@@ -115,8 +116,8 @@ impl Row<'_> {
         let line = LINE / elem.size() as i64;
         let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
         let pointer = em.pointer(output.to)?;
-        let [to, last] = [&low, &high]
-            .map(|at| em.corner(pointer, (&output.address, elem), vec![(l, at.clone())], scope));
+        let [to, last] =
+            [&low, &high].map(|at| em.corner(pointer, (&output.address, elem), vec![(l, *at)], scope));
         // The lines that are stored in part are there when the others are stored, which would wait for them.
         let size = elem.size() as i64;
         let around =
@@ -130,24 +131,24 @@ impl Row<'_> {
         }
         let within = em.within_line(to, LINE, scope);
         let (all, size) = (em.int(LINE), em.int(size));
-        let bytes = em.op(scope, &format!("arith.subi {all}, {within} : i64"));
-        let bytes = em.op(scope, &format!("arith.remui {bytes}, {all} : i64"));
-        let head = em.op(scope, &format!("arith.divui {bytes}, {size} : i64"));
-        let head = em.op(scope, &format!("arith.addi {low}, {head} : i64"));
-        let first = em.op(scope, &format!("arith.minsi {head}, {high} : i64"));
+        let bytes = em.arith(scope, "arith.subi", all, within);
+        let bytes = em.arith(scope, "arith.remui", bytes, all);
+        let head = em.arith(scope, "arith.divui", bytes, size);
+        let head = em.arith(scope, "arith.addi", low, head);
+        let first = em.arith(scope, "arith.minsi", head, high);
         self.end(em, scope, l, (low, first), (start, end, line), End::First)?;
         let mut from = first;
         // Past the caches goes no part of a line: what is left of the last one goes through them.
         let whole = (self.schedule.lanes as i64).max(if em.streams { line } else { 1 });
         for lanes in std::iter::once(whole).chain((whole > line).then_some(line)) {
             let step = em.int(lanes);
-            let left = em.op(scope, &format!("arith.subi {high}, {from} : i64"));
-            let rest = em.op(scope, &format!("arith.remsi {left}, {step} : i64"));
-            let stop = em.op(scope, &format!("arith.subi {high}, {rest} : i64"));
+            let left = em.arith(scope, "arith.subi", high, from);
+            let rest = em.arith(scope, "arith.remsi", left, step);
+            let stop = em.arith(scope, "arith.subi", high, rest);
             let (inner, iv) = em.open_loop(scope, l, lanes as usize);
             em.limit(inner, l, start, end);
             self.point(em, inner)?;
-            em.close_loop(inner, iv, &Bounds { low: from, high: stop.clone(), step }, &[]);
+            em.close_loop(inner, iv, &Bounds { low: from, high: stop, step }, &[]);
             from = stop;
         }
         self.end(em, scope, l, (from, high), (start, end, line), End::Last)
@@ -163,22 +164,22 @@ impl Row<'_> {
         (start, end, line): (i64, i64, i64),
         which: End,
     ) -> Result<(), CodegenError> {
-        let some = em.op(scope, &format!("arith.cmpi slt, {from}, {to} : i64"));
+        let some = em.compare(scope, "slt", from, to);
         let lanes = line as usize;
         // The vector is one line: what it would store nothing of is not fetched.
         let (begin, bound, holds) = match which {
             End::First => {
                 let line = em.int(line);
-                (em.op(scope, &format!("arith.subi {to}, {line} : i64")), from, "sge")
+                (em.arith(scope, "arith.subi", to, line), from, "sge")
             }
             End::Last => (from, to, "slt"),
         };
         let part = em.open(scope, vec![(l, begin)], Some((l, lanes)));
         em.limit(part, l, start, end);
-        let (at, ty) = (At { scope: part, lanes }, Elem::I64.ty(lanes));
+        let at = At { scope: part, lanes };
         let numbers = em.lin_vector(&Lin::var(l), Elem::I64, at);
         let bound = em.spread(&Val { ssa: bound, lanes: 1 }, Elem::I64, at);
-        let there = em.op(part, &format!("arith.cmpi {holds}, {numbers}, {bound} : {ty}"));
+        let there = em.cmpi(At { scope: part, lanes }, holds, numbers, bound, Elem::I64);
         em.exist(part, there);
         self.point(em, part)?;
         em.close_if(part, some);

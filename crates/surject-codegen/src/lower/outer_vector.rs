@@ -1,6 +1,6 @@
 //! Emits kernels whose rows lie in lanes ([`crate::schedule::outer_vector`]): blocks of rows are transposed in registers.
 
-use crate::code::Value;
+use crate::code::{Op, Value};
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -83,7 +83,7 @@ impl Emitter<'_> {
         }
         let place = self.lin(&base, home);
         let first = self.element(pointer, place, elem, home);
-        let rows = Rows { first: first, stride, reach, elem };
+        let rows = Rows { first, stride, reach, elem };
         let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
         let found = columns.get(column).cloned();
         self.keep_columns(home, key, columns);
@@ -110,9 +110,8 @@ impl Emitter<'_> {
         elem: Elem,
         at: At,
     ) -> Value {
-        let list: Vec<String> = order.iter().map(|i| i.to_string()).collect();
-        let ty = elem.ty(lanes);
-        self.op(at.scope, &format!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list.join(", ")))
+        let order = order.iter().map(|&i| i as i64).collect();
+        self.op(at.scope, Op::Shuffle { sides: [a, b], order, ty: elem.ty(lanes) })
     }
 
     /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
@@ -129,7 +128,7 @@ impl Emitter<'_> {
         used.dedup();
         let first = used.first().copied().unwrap_or(0);
         let mut done = vec![first];
-        let mut sum = vectors[first].clone();
+        let mut sum = vectors[first];
         let others = if used.len() > 1 { &used[1..] } else { &used[..] };
         for (step, &next) in others.iter().enumerate() {
             let order: Vec<usize> = places
@@ -272,7 +271,7 @@ impl Emitter<'_> {
         for (chunk, some) in columns.chunks(lanes).enumerate() {
             let width = some.len().next_power_of_two();
             let mut vectors = some.to_vec();
-            vectors.resize(width, some[some.len() - 1].clone());
+            vectors.resize(width, some[some.len() - 1]);
             let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
             let turned = self.turned_bits(vectors, (high, low), elem, at);
             for line in 0..lanes {
@@ -309,13 +308,7 @@ impl Emitter<'_> {
             return self.put(vector, to, (elem, width), at.scope);
         }
         let mask = self.first_lanes(there, width);
-        self.line(
-            at.scope,
-            &format!(
-                "llvm.intr.masked.store {vector}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into !llvm.ptr",
-                Elem::I1.ty(width)
-            ),
-        );
+        self.run(at.scope, Op::MaskedStore { value: vector, pointer: to, mask, ty, alignment: size });
     }
 
     /// Rows put together to whole vectors, in order.
@@ -323,18 +316,16 @@ impl Emitter<'_> {
         let (mut parts, mut width) = (lines, width);
         if width == 1 {
             let pairs: Vec<(Value, Value)> =
-                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+                parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
             let ty = elem.ty(2);
-            parts = pairs
-                .iter()
-                .map(|(a, b)| self.op(at.scope, &format!("vector.from_elements {a}, {b} : {ty}")))
-                .collect();
+            parts =
+                pairs.iter().map(|(a, b)| self.op(at.scope, Op::FromElements(vec![*a, *b], ty))).collect();
             width = 2;
         }
         while width < at.lanes {
             let order: Vec<usize> = (0..2 * width).collect();
             let pairs: Vec<(Value, Value)> =
-                parts.chunks_exact(2).map(|p| (p[0].clone(), p[1].clone())).collect();
+                parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
             parts = pairs.iter().map(|(a, b)| self.pick((*a, *b), width, &order, elem, at)).collect();
             width *= 2;
         }

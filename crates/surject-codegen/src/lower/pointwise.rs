@@ -1,10 +1,10 @@
 //! Pointwise operations as `arith` and `math` operations, with the semantics of [`surject_ir::eval`].
 
-use crate::code::Value;
 use crate::CodegenError;
-use crate::lower::emit::{At, Emitter, listed};
+use crate::code::{Declaration, Op, Symbol, Value};
+use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::math;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use surject_ir::{BinaryOp, DType, UnaryOp};
 
 /// Is it a float of 16 bits, computed in `f32` and rounded?
@@ -14,25 +14,24 @@ fn is_half(dtype: DType) -> bool {
 
 impl Emitter<'_> {
     /// `name a, b : type`
-    pub fn bin(&mut self, at: At, name: &str, a: Value, b: Value, elem: Elem) -> Value {
-        self.op(at.scope, &format!("{name} {a}, {b} : {}", elem.ty(at.lanes)))
+    pub fn bin(&mut self, at: At, name: &'static str, a: Value, b: Value, elem: Elem) -> Value {
+        self.op(at.scope, Op::same(name, [a, b], elem.ty(at.lanes)))
     }
 
     /// `name a : type`
-    pub fn un(&mut self, at: At, name: &str, a: Value, elem: Elem) -> Value {
-        self.op(at.scope, &format!("{name} {a} : {}", elem.ty(at.lanes)))
+    pub fn un(&mut self, at: At, name: &'static str, a: Value, elem: Elem) -> Value {
+        self.op(at.scope, Op::same(name, [a], elem.ty(at.lanes)))
     }
 
     /// `arith.select`
     pub fn select(&mut self, at: At, c: Value, a: Value, b: Value, elem: Elem) -> Value {
-        let ty = elem.ty(at.lanes);
-        let types = if at.lanes == 1 { ty.to_string() } else { format!("{}, {ty}", Elem::I1.ty(at.lanes)) };
-        self.op(at.scope, &format!("arith.select {c}, {a}, {b} : {types}"))
+        let (condition, ty) = ((c, Elem::I1.ty(at.lanes)), elem.ty(at.lanes));
+        self.op(at.scope, Op::Select { condition, values: [a, b], ty })
     }
 
     /// A comparison of integers.
-    pub fn cmpi(&mut self, at: At, predicate: &str, a: Value, b: Value, elem: Elem) -> Value {
-        self.op(at.scope, &format!("arith.cmpi {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
+    pub fn cmpi(&mut self, at: At, predicate: &'static str, a: Value, b: Value, elem: Elem) -> Value {
+        self.op(at.scope, Op::Compare { name: "arith.cmpi", predicate, sides: [a, b], ty: elem.ty(at.lanes) })
     }
 
     /// The larger or the smaller of two single floats; of equal ones, which may be zeros of both signs, the sign that both
@@ -54,13 +53,19 @@ impl Emitter<'_> {
     }
 
     /// A comparison of floats.
-    pub fn cmpf(&mut self, at: At, predicate: &str, a: Value, b: Value, elem: Elem) -> Value {
-        self.op(at.scope, &format!("arith.cmpf {predicate}, {a}, {b} : {}", elem.ty(at.lanes)))
+    pub fn cmpf(&mut self, at: At, predicate: &'static str, a: Value, b: Value, elem: Elem) -> Value {
+        self.op(at.scope, Op::Compare { name: "arith.cmpf", predicate, sides: [a, b], ty: elem.ty(at.lanes) })
+    }
+
+    /// Are two scalars equal?
+    pub(crate) fn equal(&mut self, scope: ScopeId, a: Value, b: Value, elem: Elem) -> Value {
+        let at = At { scope, lanes: 1 };
+        if elem == elem.int() { self.cmpi(at, "eq", a, b, elem) } else { self.cmpf(at, "oeq", a, b, elem) }
     }
 
     /// A conversion operation between register types.
-    pub fn cast(&mut self, at: At, name: &str, x: Value, from: Elem, to: Elem) -> Value {
-        self.op(at.scope, &format!("{name} {x} : {} to {}", from.ty(at.lanes), to.ty(at.lanes)))
+    pub fn cast(&mut self, at: At, name: &'static str, x: Value, from: Elem, to: Elem) -> Value {
+        self.op(at.scope, Op::cast(name, x, from.ty(at.lanes), to.ty(at.lanes)))
     }
 
     /// A float constant.
@@ -76,11 +81,12 @@ impl Emitter<'_> {
 
     /// Calls a function on every lane.
     pub fn call(&mut self, at: At, function: &str, args: &[Value], elem: Elem) -> Value {
-        let scalar = elem.name();
-        let types = vec![scalar; args.len()].join(", ");
-        self.declarations.insert(format!("llvm.func @{function}({types}) -> {scalar}"));
+        let one = elem.ty(1);
+        let (name, parameters) = (function.to_string(), vec![one; args.len()]);
+        self.declarations.insert(Declaration::Outside { name, parameters, result: Some(one) });
         let call = |em: &mut Self, args: &[Value]| {
-            em.op(at.scope, &format!("llvm.call @{function}({}) : ({types}) -> {scalar}", listed(args)))
+            let args: Vec<(Value, Type)> = args.iter().map(|&a| (a, one)).collect();
+            em.op(at.scope, Op::call(Symbol::Named(function.to_string()), args, Some(one)))
         };
         if at.lanes == 1 {
             let args: Vec<Value> = args.to_vec();
@@ -89,13 +95,10 @@ impl Emitter<'_> {
         let ty = elem.ty(at.lanes);
         let mut result = self.constant(elem, 0, at.lanes);
         for lane in 0..at.lanes {
-            let args: Vec<Value> = args
-                .iter()
-                .map(|a| self.op(at.scope, &format!("vector.extract {a}[{lane}] : {scalar} from {ty}")))
-                .collect();
+            let args: Vec<Value> =
+                args.iter().map(|&vector| self.op(at.scope, Op::Extract { vector, lane, ty })).collect();
             let value = call(self, &args);
-            result =
-                self.op(at.scope, &format!("vector.insert {value}, {result}[{lane}] : {scalar} into {ty}"));
+            result = self.op(at.scope, Op::Insert { value, vector: result, lane, ty });
         }
         result
     }
@@ -107,7 +110,7 @@ impl Emitter<'_> {
         if !dtype.is_float() {
             return self.integer_unary(at, op, dtype, x);
         }
-        let exact = |name: &str| Some(name.to_string());
+        let exact = |name: &'static str| Some(name);
         let direct = match op {
             Neg => exact("arith.negf"),
             Abs => exact("math.absf"),
@@ -118,7 +121,7 @@ impl Emitter<'_> {
             _ => None,
         };
         if let Some(name) = direct {
-            return Ok(self.un(at, &name, x, e));
+            return Ok(self.un(at, name, x, e));
         }
         let value = match op {
             Real => return Ok(x),
@@ -293,7 +296,7 @@ impl Emitter<'_> {
         // Compilers divide by constants without dividing.
         let in_lanes = at.lanes > 1 && !self.is_constant(y);
         let by_zero = self.cmpi(at, "eq", y, zero, e);
-        let mut undefined = by_zero.clone();
+        let mut undefined = by_zero;
         if signed && (!in_lanes || e == Elem::I64) {
             let (minus, least) = (self.integer(at, e, -1), self.integer(at, e, 1i64 << (e.bits() - 1)));
             let (a, b) = (self.cmpi(at, "eq", x, least, e), self.cmpi(at, "eq", y, minus, e));
@@ -341,13 +344,13 @@ impl Emitter<'_> {
             .zip([result, square, rest])
             .map(|((name, init), next)| crate::lower::emit::Carried {
                 name,
-                init: init,
-                ty: ty.clone(),
+                init,
+                ty,
                 next,
             })
             .collect();
         let bounds = crate::lower::emit::Bounds { low, high, step };
-        let power = self.close_loop(scope, iv, &bounds, &carried)[0].clone();
+        let power = self.close_loop(scope, iv, &bounds, &carried)[0];
         if !dtype.is_signed_int() {
             return power;
         }
@@ -536,8 +539,7 @@ impl Emitter<'_> {
             let power = self.bin(at, "arith.shrui", bits, amount, i);
             let (high, low) = (self.integer(at, i, bias + reach), self.integer(at, i, bias - reach));
             let zero = self.integer(at, i, 0);
-            let (above, below) =
-                (self.cmpi(at, "sgt", power, high, i), self.cmpi(at, "sle", power, low, i));
+            let (above, below) = (self.cmpi(at, "sgt", power, high, i), self.cmpi(at, "sle", power, low, i));
             let small = self.select(at, below, zero, bits, i);
             bits = self.select(at, above, infinity, small, i);
         }

@@ -1,6 +1,6 @@
 //! Emits prefetches ([`crate::schedule::prefetch`]).
 
-use crate::code::Value;
+use crate::code::{Op, Prefetched, Value};
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
 use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -140,15 +140,10 @@ pub(crate) fn prefetch(
 ) {
     let ahead = em.int(ahead);
     let at = em.element(base, ahead, elem, scope);
-    let (hint, rw) = match what {
-        Ask::Write => (3, 1),
-        Ask::Now => (3, 0),
-        Ask::Soon => (2, 0),
+    let prefetched = match what {
+        Ask::Write => Prefetched::Written(3),
+        Ask::Now => Prefetched::Read(3),
+        Ask::Soon => Prefetched::Read(2),
     };
-    em.line(
-        scope,
-        &format!(
-            "\"llvm.intr.prefetch\"({at}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : (!llvm.ptr) -> ()"
-        ),
-    );
+    em.run(scope, Op::Prefetch(at, prefetched));
 }

@@ -1,7 +1,7 @@
 //! Reductions: loops over their terms, accumulators, and how what is in lanes comes together.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::{Guard, GuardFact, LoopId};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Node, NodeId};
@@ -71,9 +71,9 @@ impl Emitter<'_> {
             bounds.step = self.int(block);
             let scope = self.open(outer, Vec::new(), None);
             let (iv, anew) = (self.name(), !all.is_empty() || level.anew);
-            let end = self.op(scope, &format!("arith.addi {iv}, {} : i64", bounds.step));
-            let end = self.op(scope, &format!("arith.minsi {end}, {} : i64", bounds.high));
-            let inside = Bounds { low: iv.clone(), high: end, step: self.int(step) };
+            let end = self.arith(scope, "arith.addi", iv, bounds.step);
+            let end = self.arith(scope, "arith.minsi", end, bounds.high);
+            let inside = Bounds { low: iv, high: end, step: self.int(step) };
             all.push(OpenLoop { scope, iv, bounds: std::mem::replace(&mut bounds, inside), anew });
             outer = scope;
         }
@@ -99,7 +99,7 @@ impl Emitter<'_> {
             let inner = scopes.last().map_or(at.scope, |s| s.scope);
             let levels = self.levels(&scopes, terms.len());
             let last =
-                levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init.clone()).collect());
+                levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init).collect());
             let mut next = Vec::new();
             for (term, into) in terms.iter().zip(&last) {
                 let at = At { scope: inner, lanes: at.lanes };
@@ -136,10 +136,10 @@ impl Emitter<'_> {
                 .iter()
                 .enumerate()
                 .map(|(i, w)| Carried {
-                    name: levels[depth][i].clone(),
-                    init: outer.filter(|_| !open.anew).map_or(&w.init, |outer| &outer.0[i]).clone(),
+                    name: levels[depth][i],
+                    init: *outer.filter(|_| !open.anew).map_or(&w.init, |outer| &outer.0[i]),
                     ty: w.elem.ty(w.lanes),
-                    next: next[i].clone(),
+                    next: next[i],
                 })
                 .collect();
             next = self.close_loop(open.scope, open.iv, &open.bounds, &carried);
@@ -183,7 +183,7 @@ impl Emitter<'_> {
         let inner = scopes.last().map_or(at.scope, |s| s.scope);
         let wide = self.accumulators(terms, lanes);
         let levels = self.levels(&scopes, terms.len());
-        let neutral: Vec<Value> = wide.iter().map(|w| w.init.clone()).collect();
+        let neutral: Vec<Value> = wide.iter().map(|w| w.init).collect();
         let before = levels.last().filter(|_| own.anew);
         let mut next = levels.last().filter(|_| !own.anew).unwrap_or(&neutral).clone();
         let mut begin = 0;
@@ -241,7 +241,7 @@ impl Emitter<'_> {
         wide: &[Accumulator],
         mut carried: Vec<Carried>,
     ) -> Result<Vec<Value>, CodegenError> {
-        let first: Vec<Value> = carried.iter().map(|c| c.init.clone()).collect();
+        let first: Vec<Value> = carried.iter().map(|c| c.init).collect();
         let (mut scope, mut iv, mut bounds) = (scope, iv, bounds);
         for around in blocks.iter().rev() {
             carried.iter_mut().zip(wide.iter().cycle()).for_each(|(c, w)| c.init.clone_from(&w.init));
@@ -300,12 +300,12 @@ impl Emitter<'_> {
         let mut carried = Vec::new();
         for stream in 0..STREAMS {
             let ahead = self.int(stream * part);
-            let place = self.op(scope, &format!("arith.addi {iv}, {ahead} : i64"));
+            let place = self.arith(scope, "arith.addi", iv, ahead);
             let own = self.open(scope, vec![(last, place)], Some((last, lanes)));
             for ((term, wide), first) in terms.iter().zip(wide).zip(&first) {
                 let (name, at) = (self.name(), At { scope: own, lanes });
                 let next = self.accumulate(term.op, term.body, term.dtype, name, at)?;
-                let init = if stream == 0 { first } else { &wide.init }.clone();
+                let init = *if stream == 0 { first } else { &wide.init };
                 carried.push(Carried { name, init, ty: wide.elem.ty(lanes), next });
             }
             self.close_plain(own);
@@ -419,7 +419,7 @@ impl Emitter<'_> {
     fn term(&mut self, body: NodeId, at: At) -> Result<Value, CodegenError> {
         let value = self.operand(body, at)?;
         if let Some((term_cache, pointer)) = self.term_cache.clone().filter(|s| s.0.body == body) {
-            let kept = Val { ssa: value.clone(), lanes: at.lanes };
+            let kept = Val { ssa: value, lanes: at.lanes };
             // It is read again soon.
             let streams = std::mem::take(&mut self.streams);
             self.store(pointer, term_cache.dtype, &term_cache.address, &kept, at);
@@ -442,9 +442,7 @@ impl Emitter<'_> {
         let fused = matches!(dtype, DType::F32 | DType::F64) && !kept;
         if let (AccOp::Add, true, &Node::Binary(BinaryOp::Mul, x, y)) = (op, fused, &self.dag[body].node) {
             let (x, y) = (self.operand(x, at)?, self.operand(y, at)?);
-            return Ok(
-                self.op(at.scope, &format!("math.fma {x}, {y}, {into} : {}", Elem::of(dtype).ty(at.lanes)))
-            );
+            return Ok(self.op(at.scope, Op::same("math.fma", [x, y, into], Elem::of(dtype).ty(at.lanes))));
         }
         let value = self.term(body, at)?;
         self.join_values(op, dtype, into, value, at)

@@ -3,7 +3,7 @@
 //! The outer loops over the output are cut into units, which tasks share; the last loop is done in lanes, with the
 //! rest element by element; reductions stand at the depth where what they depend on is known.
 
-use crate::code::{POINTERS, Value};
+use crate::code::{Declaration, Function, Index, Op, POINTERS, Statement};
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, buffers};
@@ -12,7 +12,7 @@ use crate::lower::non_temporal::Ends;
 use crate::lower::recipe::Recipe;
 use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::lower::{in_place, transpose, unswitch};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::cuts::holds;
 use crate::schedule::interleave::Interleaved;
 use crate::schedule::outer_vector::OuterVector;
@@ -30,17 +30,17 @@ use surject_ir::DType;
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// The body of the function.
-    pub body: String,
+    pub(crate) body: Vec<Statement>,
     /// The tensors whose addresses are at `%ptrs`, in order.
     pub buffers: Vec<Buf>,
     /// The number of tasks.
     pub tasks: i64,
     /// Outside functions it calls, and functions that it shares with other kernels.
-    pub declarations: Vec<String>,
+    pub(crate) declarations: Vec<Declaration>,
     /// What it is, for the plan.
     pub summary: String,
-    /// More functions it needs, as text in which `@KERNEL` stands for its own name.
-    pub functions: String,
+    /// More functions it needs, which belong to it.
+    pub(crate) functions: Vec<Function>,
     /// The tensors it writes, among `buffers`: the output first, then what is its own.
     pub writes: Vec<Buf>,
     /// An estimate of its work, in cycles of one core.
@@ -58,7 +58,20 @@ pub struct Kernel {
     pub copies: bool,
 }
 
+/// What makes a kernel different from others: its body, the functions that belong to it, and its tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Code {
+    body: Vec<Statement>,
+    functions: Vec<Function>,
+    tasks: i64,
+}
+
 impl Kernel {
+    /// What makes it different from others.
+    pub(crate) fn code(&self) -> Code {
+        Code { body: self.body.clone(), functions: self.functions.clone(), tasks: self.tasks }
+    }
+
     /// The kernel, of which no part runs together with a part of another.
     pub(crate) fn alone(self) -> Kernel {
         let recipe = self.recipe.and_then(|r| r.alone()).map(Arc::new);
@@ -119,10 +132,9 @@ pub(crate) fn emit_units(
     let cached = term_cache.is_some();
     let kept_in_output = kept.is_some_and(|to| to != Buf::OWN);
     if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to == Buf::OWN) {
-        let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype).name());
+        let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype));
         let count = em.int(term_cache.points(dag));
-        let own = format!("llvm.alloca {count} x {elem} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr");
-        let own = em.op(root, &own);
+        let own = em.op(root, Op::Alloca { count, of: elem.ty(1), alignment: Some(64) });
         em.pointers.insert(Buf::OWN, own);
     }
     em.term_cache = term_cache.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
@@ -170,8 +182,9 @@ pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) ->
 pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
     let root = em.root();
     for (i, &buf) in buffers.iter().enumerate() {
-        let at = em.op(root, &format!("llvm.getelementptr {POINTERS}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-        let pointer = em.op(root, &format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"));
+        let at =
+            em.op(root, Op::Element { pointer: POINTERS, index: Index::Number(i as i64), of: Type::Pointer });
+        let pointer = em.op(root, Op::load(at, Type::Pointer));
         em.pointers.insert(buf, pointer);
     }
 }
@@ -195,7 +208,7 @@ pub fn finish(
         buffers,
         tasks,
         declarations,
-        functions: String::new(),
+        functions: Vec::new(),
         summary,
         writes,
         cycles: 0.0,
@@ -237,8 +250,8 @@ impl Row<'_> {
             let interleaved = interleaved.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
             let mut inner = em.inside(&interleaved.dag);
             Row { interleaved: Some(&interleaved), ..*self }.all(&mut inner, units)?;
-            let (text, root) = (em.close_inside(inner), em.root());
-            em.line(root, &text);
+            let (code, root) = (em.close_inside(inner), em.root());
+            em.append(root, code);
             return Ok(());
         }
         if let Some(unroll_jam) = &self.schedule.unroll_jam {
@@ -279,9 +292,9 @@ impl Row<'_> {
         let position = em.lin(&Lin::var(l), scope);
         for (start, end) in parts {
             let first = em.int(start);
-            let offset = em.op(scope, &format!("arith.subi {position}, {first} : i64"));
+            let offset = em.arith(scope, "arith.subi", position, first);
             let length = em.int(end - start);
-            let holds = em.op(scope, &format!("arith.cmpi ult, {offset}, {length} : i64"));
+            let holds = em.compare(scope, "ult", offset, length);
             let part = em.open(scope, Vec::new(), None);
             em.limit(part, l, start, end);
             self.lines(em, part, (further, last), range.clone())?;

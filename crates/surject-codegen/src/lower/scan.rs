@@ -25,7 +25,7 @@ impl Scan {
             return step;
         }
         let last = em.int(last);
-        em.op(scope, &format!("arith.subi {last}, {step} : i64"))
+        em.arith(scope, "arith.subi", last, step)
     }
 }
 
@@ -158,7 +158,7 @@ impl Sums {
     fn term(&self, em: &mut Emitter<'_>, scan: &Scan, at: At) -> Result<Value, CodegenError> {
         let term = em.value(scan.step, at.scope)?;
         let term = em.spread(&term, Elem::of(self.dtype), at);
-        Ok(self.keys.map_or(term.clone(), |keys| keys.key(em, term, at)))
+        Ok(self.keys.map_or(term, |keys| keys.key(em, term, at)))
     }
 
     fn join(&self, em: &mut Emitter<'_>, sum: Value, term: Value, at: At) -> Result<Value, CodegenError> {
@@ -201,10 +201,10 @@ impl Sums {
             return Ok(em.close_loop(scope, iv, &bounds, &[sum]).swap_remove(0));
         };
         let Bounds { high, step: size, .. } = &blocks.bounds;
-        let end = em.op(blocks.scope, &format!("arith.addi {}, {size} : i64", blocks.iv));
-        let end = em.op(blocks.scope, &format!("arith.minsi {end}, {high} : i64"));
-        let bounds = Bounds { low: blocks.iv.clone(), high: end, step: em.int(step) };
-        let around = Carried { name: blocks.before.clone(), ..sum.clone() };
+        let end = em.arith(blocks.scope, "arith.addi", blocks.iv, *size);
+        let end = em.arith(blocks.scope, "arith.minsi", end, *high);
+        let bounds = Bounds { low: blocks.iv, high: end, step: em.int(step) };
+        let around = Carried { name: blocks.before, ..sum.clone() };
         let own = Carried { init: self.neutral(em, lanes), ..sum };
         let own = em.close_loop(scope, iv, &bounds, &[own]).swap_remove(0);
         let next = self.join(em, blocks.before, own, At { scope: blocks.scope, lanes })?;

@@ -3,8 +3,8 @@
 //! A row of masked scores needs one look at its tail: a maximum joins the one value that is there, and a sum whose terms are
 //! zero there ends. The terms of a softmax are such: `exp(fill - maximum)`, which is zero unless the whole row is masked.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::NodeId;
 use crate::expression::tail::{Digit, Edge, Side, tail};
@@ -31,7 +31,7 @@ impl Emitter<'_> {
             return at;
         }
         let modulus = self.int(digit.modulus);
-        self.op(scope, &format!("arith.remui {at}, {modulus} : i64"))
+        self.arith(scope, "arith.remui", at, modulus)
     }
 
     /// The edge of a tail, where all its loops have values: not below zero.
@@ -39,10 +39,10 @@ impl Emitter<'_> {
         let (mut sum, zero) = (self.int(edge.offset), self.int(0));
         for digit in &edge.digits {
             let (at, coeff) = (self.digit(scope, digit), self.int(digit.coeff));
-            let term = self.op(scope, &format!("arith.muli {at}, {coeff} : i64"));
-            sum = self.op(scope, &format!("arith.addi {sum}, {term} : i64"));
+            let term = self.arith(scope, "arith.muli", at, coeff);
+            sum = self.arith(scope, "arith.addi", sum, term);
         }
-        self.op(scope, &format!("arith.maxsi {sum}, {zero} : i64"))
+        self.arith(scope, "arith.maxsi", sum, zero)
     }
 
     /// Where a loop over terms in lanes, of which there are `main` in whole vectors, ends; `None`: there. One vector of the
@@ -59,12 +59,12 @@ impl Emitter<'_> {
         };
         let edge = self.edge(scope, &edge);
         let (width, up, most) = (self.int(lanes_i64), self.int(lanes_i64 - 1), self.int(main - lanes_i64));
-        let first = self.op(scope, &format!("arith.addi {edge}, {up} : i64"));
-        let first = self.op(scope, &format!("arith.divui {first}, {width} : i64"));
-        let first = self.op(scope, &format!("arith.muli {first}, {width} : i64"));
-        let at = self.op(scope, &format!("arith.minsi {first}, {most} : i64"));
-        let mut ends = self.op(scope, &format!("arith.cmpi eq, {first}, {at} : i64"));
-        let own = self.open(scope, vec![(last, at.clone())], Some((last, lanes)));
+        let first = self.arith(scope, "arith.addi", edge, up);
+        let first = self.arith(scope, "arith.divui", first, width);
+        let first = self.arith(scope, "arith.muli", first, width);
+        let at = self.arith(scope, "arith.minsi", first, most);
+        let mut ends = self.compare(scope, "eq", first, at);
+        let own = self.open(scope, vec![(last, at)], Some((last, lanes)));
         let mut values = Vec::new();
         for term in terms.iter().filter(|t| t.op == AccOp::Add) {
             let (elem, at) = (Elem::of(term.dtype), At { scope: own, lanes });
@@ -72,15 +72,14 @@ impl Emitter<'_> {
             // All lanes have the same.
             let one = self.some_lanes(own, value, (elem, lanes), (0, 1));
             let zero = self.scalar(Scalar::zero(term.dtype), 1);
-            let compare = if elem == elem.int() { "arith.cmpi eq" } else { "arith.cmpf oeq" };
-            let holds = self.op(own, &format!("{compare}, {one}, {zero} : {}", elem.ty(1)));
-            ends = self.op(own, &format!("arith.andi {ends}, {holds} : i1"));
+            let holds = self.equal(own, one, zero, elem);
+            ends = self.bin(At { scope: own, lanes: 1 }, "arith.andi", ends, holds, Elem::I1);
             values.push((term.body, value));
         }
         self.close_plain(own);
-        let behind = self.op(scope, &format!("arith.addi {at}, {width} : i64"));
+        let behind = self.arith(scope, "arith.addi", at, width);
         let all = self.int(main);
-        let until = self.op(scope, &format!("arith.select {ends}, {behind}, {all} : i64"));
+        let until = self.pick_number(scope, ends, behind, all);
         Ok(Some(End { until, values }))
     }
 
@@ -106,7 +105,7 @@ impl Emitter<'_> {
         let mut bounds = self.whole(0, main, lanes as i64);
         bounds.low.clone_from(&end.until);
         let (rest, iv) = self.open_loop(scope, last, lanes);
-        let value = Val { ssa: value.clone(), lanes };
+        let value = Val { ssa: *value, lanes };
         let streams = std::mem::take(&mut self.streams);
         self.store(pointer, cache.dtype, &cache.address, &value, At { scope: rest, lanes });
         self.streams = streams;

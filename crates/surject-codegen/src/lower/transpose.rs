@@ -279,13 +279,13 @@ impl Row<'_> {
         }
         for i in first..rows_of.block {
             let ahead = em.int(i as i64);
-            let position = em.op(scope, &format!("arith.addi {row}, {ahead} : i64"));
-            let part = em.open(scope, vec![(along, position.clone())], None);
+            let position = em.arith(scope, "arith.addi", row, ahead);
+            let part = em.open(scope, vec![(along, position)], None);
             rows_of.bind(em, part, position);
             let inner = em.open(part, vec![(last, column)], Some((last, lanes)));
             em.activate(inner, active, lanes);
             for (load, rows) in &turned {
-                let (dtype, raw) = (em.dag[*load].dtype, rows[i].clone());
+                let (dtype, raw) = (em.dag[*load].dtype, rows[i]);
                 let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
                 em.seed(inner, *load, Val { ssa, lanes });
             }

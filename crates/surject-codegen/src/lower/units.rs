@@ -34,15 +34,15 @@ pub(crate) fn open_outer(em: &mut Emitter<'_>, units: &Units, outer: &[LoopId]) 
     let (mut scope, mut inner) = (em.root(), outer);
     if units.tasks > 1 || units.share == Share::Range {
         let (bounds, unit_scope, iv) = open_units(em, units);
-        closing.push(Open { scope: unit_scope, iv: iv.clone(), bounds });
+        closing.push(Open { scope: unit_scope, iv, bounds });
         scope = unit_scope;
         let mut rest = iv;
         if units.pieces > 1 {
             let (count, length) = (em.int(units.pieces), em.int(units.piece));
-            let piece = em.op(scope, &format!("arith.remui {rest}, {count} : i64"));
-            rest = em.op(scope, &format!("arith.divui {rest}, {count} : i64"));
-            let low = em.op(scope, &format!("arith.muli {piece}, {length} : i64"));
-            let end = em.op(scope, &format!("arith.addi {low}, {length} : i64"));
+            let piece = em.arith(scope, "arith.remui", rest, count);
+            rest = em.arith(scope, "arith.divui", rest, count);
+            let low = em.arith(scope, "arith.muli", piece, length);
+            let end = em.arith(scope, "arith.addi", low, length);
             range = TaskRange { low: Some(low), high: Some(end) };
         }
         decode(em, scope, &units.prefix, rest);
@@ -64,10 +64,10 @@ pub(crate) fn open_outer(em: &mut Emitter<'_>, units: &Units, outer: &[LoopId]) 
 pub(crate) fn share_of_task(em: &mut Emitter<'_>, total: i64, tasks: i64) -> [Value; 2] {
     let root = em.root();
     let (one, tasks, total) = (em.int(1), em.int(tasks), em.int(total));
-    let next = em.op(root, &format!("arith.addi {TASK}, {one} : i64"));
+    let next = em.arith(root, "arith.addi", TASK, one);
     [TASK, next].map(|task| {
-        let scaled = em.op(root, &format!("arith.muli {task}, {total} : i64"));
-        em.op(root, &format!("arith.divui {scaled}, {tasks} : i64"))
+        let scaled = em.arith(root, "arith.muli", task, total);
+        em.arith(root, "arith.divui", scaled, tasks)
     })
 }
 
@@ -108,8 +108,8 @@ pub(crate) fn digits_of(em: &mut Emitter<'_>, scope: ScopeId, extents: &[i64], n
             break;
         }
         let extent = em.int(extent);
-        digits[i] = em.op(scope, &format!("arith.remui {rest}, {extent} : i64"));
-        rest = em.op(scope, &format!("arith.divui {rest}, {extent} : i64"));
+        digits[i] = em.arith(scope, "arith.remui", rest, extent);
+        rest = em.arith(scope, "arith.divui", rest, extent);
     }
     digits
 }
@@ -123,16 +123,16 @@ pub(crate) fn clip(
     step: i64,
 ) -> Bounds {
     let low = match &range.low {
-        Some(start) if span.0 == 0 => start.clone(),
+        Some(start) if span.0 == 0 => *start,
         Some(start) => {
             let low = em.int(span.0);
-            em.op(scope, &format!("arith.maxsi {start}, {low} : i64"))
+            em.arith(scope, "arith.maxsi", *start, low)
         }
         None => em.int(span.0),
     };
     let end = em.int(span.1);
     let high = match &range.high {
-        Some(stop) => em.op(scope, &format!("arith.minsi {stop}, {end} : i64")),
+        Some(stop) => em.arith(scope, "arith.minsi", *stop, end),
         None => end,
     };
     Bounds { low, high, step: em.int(step) }

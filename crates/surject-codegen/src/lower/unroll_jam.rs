@@ -1,7 +1,7 @@
 //! Emits windows that are unrolled and jammed ([`crate::schedule::unroll_jam`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId};
 use crate::expression::dag::{Dag, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
@@ -27,7 +27,7 @@ impl Place {
             Place::Known(first) => em.int(first + window),
             Place::Varies(first) => {
                 let ahead = em.int(window);
-                em.op(scope, &format!("arith.addi {first}, {ahead} : i64"))
+                em.arith(scope, "arith.addi", first, ahead)
             }
         }
     }
@@ -100,7 +100,7 @@ impl Row<'_> {
             let bounds = clip(em, scope, range, (low, high), width);
             let inner = em.open(scope, Vec::new(), None);
             let first = em.name();
-            inside(em, inner, &Lanes { first: first, active: active as usize })?;
+            inside(em, inner, &Lanes { first, active: active as usize })?;
             em.close_loop(inner, first, &bounds, &[]);
         }
         Ok(())
@@ -156,13 +156,12 @@ impl Row<'_> {
         let nest = em.open_nest(scope, &unroll_jam.looped);
         let inner = nest.last().map_or(scope, |l| l.scope);
         let levels = em.levels(&nest, wide.len());
-        let neutral: Vec<Value> = wide.iter().map(|w| w.init.clone()).collect();
+        let neutral: Vec<Value> = wide.iter().map(|w| w.init).collect();
         let sums = levels.last().unwrap_or(&neutral);
         let holds = self.rows_hold(em, inner, &unroll_jam.rows);
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
-        let bind = |w: usize, n: Value| {
-            vec![(unroll_jam.along, positions[w].clone()), (unroll_jam.written, n)]
-        };
+        let bind =
+            |w: usize, n: Value| vec![(unroll_jam.along, positions[w]), (unroll_jam.written, n)];
         let terms: Vec<Value> = (0..em.dag.extent(unroll_jam.written)).map(|n| em.int(n)).collect();
         let joined =
             |em: &mut Emitter<'_>, scope: ScopeId, (w, n): (usize, usize), body: NodeId, sum: Value| {
@@ -192,7 +191,7 @@ impl Row<'_> {
                 let [yes, no] = [(); 2].map(|()| em.open(inner, Vec::new(), None));
                 let inside = there(em, yes)?;
                 // All windows have the same terms there.
-                let mut all = neutral[0].clone();
+                let mut all = neutral[0];
                 for n in 0..terms.len() {
                     all = joined(em, no, (0, n), unroll_jam.outside, all)?;
                 }
@@ -217,7 +216,7 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
         for (position, ssa) in positions.iter().zip(sums) {
-            let binds = vec![(unroll_jam.along, position.clone())];
+            let binds = vec![(unroll_jam.along, *position)];
             let (own, at) = self.unrolled_lanes(em, scope, (binds, lane), lanes);
             em.seed(at.scope, unroll_jam.sum, Val { ssa, lanes: self.schedule.lanes });
             self.point(em, at.scope)?;

@@ -1,6 +1,7 @@
 //! Choices that are the same at every point of a kernel: `select(c, x, y)` where `c` depends on no loop. The kernel is
 //! written twice, and a run takes one side: what the other one reads and computes is left alone.
 
+use crate::code::{Block, Op};
 use crate::expression::address::LoopSet;
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
@@ -41,16 +42,17 @@ pub(crate) fn write(
 ) -> Result<(), CodegenError> {
     let root = em.root();
     let chosen = em.value(condition, root)?.ssa;
-    let mut texts = Vec::new();
-    for holds in [true, false] {
+    let mut sides = [Block::default(), Block::default()];
+    for (holds, written) in [true, false].into_iter().zip(&mut sides) {
         let (dag, outputs) = decided(em.dag, outputs, condition, holds)?;
         let reductions = schedule::choose(&dag, &outputs, &schedule.order, target).reductions;
         let schedule = Schedule { reductions, ..schedule.clone() };
         let mut inner = em.inside(&dag);
         side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule, interleaved: None })?;
-        texts.push(em.close_inside(inner));
+        written.statements = em.close_inside(inner);
     }
-    em.line(root, &format!("scf.if {chosen} {{\n{}}} else {{\n{}}}", texts[0], texts[1]));
+    let [then, otherwise] = sides;
+    em.run(root, Op::If { condition: chosen, then, otherwise });
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Text of a value: the nodes of an expression, reductions included.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::{Guard, GuardFact};
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};

@@ -1,6 +1,6 @@
 //! Parts of vectors, and vectors of parts: shuffles, which have an operation of their own further down.
 
-use crate::code::Value;
+use crate::code::{Op, Value};
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Elem;
 
@@ -17,8 +17,7 @@ impl Emitter<'_> {
             return value;
         }
         if width == 1 {
-            let (to, from) = (e.name(), e.ty(lanes));
-            return self.op(scope, &format!("vector.extract {value}[{first}] : {to} from {from}"));
+            return self.op(scope, Op::Extract { vector: value, lane: first, ty: e.ty(lanes) });
         }
         let order: Vec<i64> = (first..first + width).map(|i| i as i64).collect();
         self.shuffled((value, value), &order, (e, lanes), scope)

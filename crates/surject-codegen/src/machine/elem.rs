@@ -95,6 +95,8 @@ pub enum Type {
     Pointer,
     /// An address in each of so many lanes.
     Pointers(usize),
+    /// So many `bf16`, which only instructions for them know.
+    Bf16(usize),
     /// What `scf.index_switch` chooses by.
     Index,
 }
@@ -114,6 +116,7 @@ impl fmt::Display for Type {
             Type::Lanes(elem, lanes) => write!(f, "vector<{lanes}x{}>", elem.name()),
             Type::Pointer => f.write_str("!llvm.ptr"),
             Type::Pointers(lanes) => write!(f, "vector<{lanes}x!llvm.ptr>"),
+            Type::Bf16(lanes) => write!(f, "vector<{lanes}xbf16>"),
             Type::Index => f.write_str("index"),
         }
     }

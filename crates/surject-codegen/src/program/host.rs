@@ -2,9 +2,12 @@
 
 mod parts;
 
-use crate::expression::dag::Buf;
+use crate::code::{Carry, Declaration, Index, Op, POINTERS, Symbol, TASK, Value, WORKER, print};
+use crate::expression::dag::{Buf, Dag};
 use crate::lower::bulk;
+use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::row::Kernel;
+use crate::machine::elem::{Elem, Type};
 use crate::program::host::parts::{Entry, Pieces};
 use crate::program::memory::{Memory, Place, bytes};
 use crate::program::steps::{Lowered, Step};
@@ -39,43 +42,61 @@ pub fn module(
     threads: usize,
     profile: Option<u64>,
 ) -> Result<Texts, CodegenError> {
-    let (text, pointers, near) = (String::new(), HashMap::new(), near(lowered));
+    let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
+    let near = near(lowered, &bodies);
     let results = function.body.results.len();
-    let mut host =
-        Host { lowered, memory, threads, results, text, names: 0, pointers, profile, runs: 0, near: &near };
-    if !lowered.init.is_empty() {
-        host.function(INIT, &lowered.init, &[])?;
+    let mut runs = 0;
+    let mut host = String::new();
+    let functions: [(&str, &[Step], &[(Buf, usize)]); 2] =
+        [(INIT, &lowered.init, &[]), (ENTRY, &lowered.steps, &memory.copies)];
+    for (name, steps, copies) in functions {
+        if name == INIT && steps.is_empty() {
+            continue;
+        }
+        let none = Dag::default();
+        let mut writer = Host::new(&none, (lowered, memory), (threads, results), (profile, runs), &near);
+        writer.function(steps, copies)?;
+        runs = writer.runs;
+        let (function, _) = writer.em.finish_function(Symbol::Named(name.to_string()));
+        let _ = write!(host, "llvm.func {}", print::definition(&function, ""));
     }
-    host.function(ENTRY, &lowered.steps, &memory.copies)?;
-    let profile_bytes = profile.map_or(0, |_| host.runs * PROFILE_BYTES);
-    let mut outside: BTreeSet<&str> =
-        BTreeSet::from(["llvm.func @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)"]);
+    let profile_bytes = profile.map_or(0, |_| runs * PROFILE_BYTES);
+    let i64s = |name: &str, parameters: &[Type], result| Declaration::Outside {
+        name: name.to_string(),
+        parameters: parameters.to_vec(),
+        result,
+    };
+    let task = [Type::Pointer, Type::I64, Type::I64, Type::Pointer];
+    let mut outside = BTreeSet::from([i64s("surject_parallel", &task, None)]);
     if profile.is_some() {
-        outside.insert("llvm.func @surject_clock() -> i64");
+        outside.insert(i64s("surject_clock", &[], Some(Type::I64)));
     }
-    let bodies: Vec<String> =
-        lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k, near.contains(&i))).collect();
+    let bodies: Vec<String> = bodies
+        .into_iter()
+        .enumerate()
+        .map(|(i, body)| if near.contains(&i) { inlined(&body) } else { body })
+        .collect();
     let all: Vec<usize> = (0..bodies.len()).collect();
     let mut whole = String::new();
-    for declaration in declarations(lowered, &all, outside.clone()) {
-        let _ = writeln!(whole, "{declaration}");
+    for declaration in declarations(lowered, &all, &outside) {
+        let _ = writeln!(whole, "{}", print::declaration(declaration));
     }
     for body in &bodies {
         let _ = write!(whole, "llvm.func internal {body}");
     }
-    whole.push_str(&host.text);
+    whole.push_str(&host);
     // The entry runs once, unless there is a loop in it.
     let is_loop = |s: &Step| matches!(s, Step::While { .. } | Step::If { .. });
     let entry =
         if lowered.steps.iter().chain(&lowered.init).any(is_loop) { Entry::Loops } else { Entry::Once };
-    let pieces = Pieces::new(lowered, (&bodies, &near), (&host.text, entry), outside);
+    let pieces = Pieces::new(lowered, (&bodies, &near), (&host, entry), &outside);
     let parts = pieces.divide(whole.len(), threads).map(|members| pieces.parts(&members));
     let parts = parts.unwrap_or_else(|| vec![Part::hot(whole.clone())]);
     Ok(Texts { parts, whole, profile_bytes })
 }
 
 /// Kernels that a loop runs again and again for little work: they are inlined there.
-fn near(lowered: &Lowered) -> HashSet<usize> {
+fn near(lowered: &Lowered, texts: &[String]) -> HashSet<usize> {
     let mut near = HashSet::new();
     let mut work: Vec<(&Step, bool)> =
         lowered.steps.iter().chain(&lowered.init).map(|s| (s, false)).collect();
@@ -83,7 +104,12 @@ fn near(lowered: &Lowered) -> HashSet<usize> {
         match step {
             Step::Run { kernel, .. } => {
                 let k = &lowered.kernels[*kernel];
-                if inside && k.tasks == 1 && !k.cold && k.functions.is_empty() && k.body.len() <= NEAR_BYTES {
+                if inside
+                    && k.tasks == 1
+                    && !k.cold
+                    && k.functions.is_empty()
+                    && texts[*kernel].len() <= NEAR_BYTES
+                {
                     near.insert(*kernel);
                 }
             }
@@ -97,25 +123,37 @@ fn near(lowered: &Lowered) -> HashSet<usize> {
     near
 }
 
-/// What kernels have in common, and some more.
+/// What kernels have in common, and some more, in the order of their names.
 fn declarations<'a>(
     lowered: &'a Lowered,
     kernels: &[usize],
-    mut all: BTreeSet<&'a str>,
-) -> BTreeSet<&'a str> {
-    for &i in kernels {
-        all.extend(lowered.kernels[i].declarations.iter().map(String::as_str));
-    }
-    all
+    more: impl IntoIterator<Item = &'a Declaration>,
+) -> BTreeSet<&'a Declaration> {
+    kernels.iter().flat_map(|&i| &lowered.kernels[i].declarations).chain(more).collect()
+}
+
+/// The name of a kernel.
+fn name(kernel: usize) -> String {
+    format!("kernel_{kernel}")
 }
 
 /// A kernel from its name on, and the functions it needs.
-fn kernel(i: usize, kernel: &Kernel, inlined: bool) -> String {
-    let name = format!("@kernel_{i}");
-    let (body, functions) =
-        (kernel.body.replace("@KERNEL", &name), kernel.functions.replace("@KERNEL", &name));
-    let how = if inlined { "attributes {passthrough = [\"alwaysinline\"]} " } else { "" };
-    format!("{name}(%0: i64, %1: i64, %2: !llvm.ptr) {how}{{\n{body}llvm.return\n}}\n{functions}")
+fn kernel(i: usize, kernel: &Kernel) -> String {
+    let name = name(i);
+    let parameters = vec![(TASK, Type::I64), (WORKER, Type::I64), (POINTERS, Type::Pointer)];
+    let symbol = Symbol::Named(name.clone());
+    let body = print::body(&symbol, &parameters, &kernel.body, &name);
+    let functions: Vec<String> = kernel
+        .functions
+        .iter()
+        .map(|f| format!("llvm.func internal {}", print::definition(f, &name)))
+        .collect();
+    body + &functions.concat()
+}
+
+/// A kernel that is inlined where it is called.
+fn inlined(kernel: &str) -> String {
+    kernel.replacen(" {\n", " attributes {passthrough = [\"alwaysinline\"]} {\n", 1)
 }
 
 struct Host<'a> {
@@ -125,9 +163,11 @@ struct Host<'a> {
     threads: usize,
     /// The number of results.
     results: usize,
-    text: String,
-    names: usize,
-    pointers: HashMap<Buf, String>,
+    em: Emitter<'a>,
+    /// Where statements go.
+    scope: ScopeId,
+    given: Given,
+    pointers: HashMap<Buf, Value>,
     profile: Option<u64>,
     /// Runs of kernels so far.
     runs: u64,
@@ -135,72 +175,86 @@ struct Host<'a> {
     near: &'a HashSet<usize>,
 }
 
+/// The arena that a host function is given, and its tables of pointers.
+#[derive(Default)]
+struct Given {
+    arena: Value,
+    /// The table of pointers for kernels that are called.
+    table: Value,
+    /// That for kernels that are inlined.
+    near: Value,
+}
+
 /// Bytes of the profile of a run: how often, and nanoseconds.
 const PROFILE_BYTES: u64 = 16;
 
-impl Host<'_> {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
+impl<'a> Host<'a> {
+    fn new(
+        none: &'a Dag,
+        (lowered, memory): (&'a Lowered, &'a Memory),
+        (threads, results): (usize, usize),
+        (profile, runs): (Option<u64>, u64),
+        near: &'a HashSet<usize>,
+    ) -> Host<'a> {
+        let em = Emitter::new(none);
+        let (scope, given, pointers) = (em.root(), Given::default(), HashMap::new());
+        Host { lowered, memory, threads, results, em, scope, given, pointers, profile, runs, near }
     }
 
-    fn op(&mut self, operation: &str) -> String {
-        let name = format!("%{}", self.names);
-        self.names += 1;
-        self.line(&format!("{name} = {operation}"));
-        name
+    fn op(&mut self, op: Op) -> Value {
+        self.em.op(self.scope, op)
     }
 
-    fn int(&mut self, value: impl Into<i128>) -> String {
-        let value = value.into();
-        self.op(&format!("arith.constant {value} : i64"))
+    fn arith(&mut self, name: &'static str, a: Value, b: Value) -> Value {
+        self.em.arith(self.scope, name, a, b)
     }
 
-    /// Writes a function that runs steps, and then copies buffers to results.
-    fn function(&mut self, name: &str, steps: &[Step], copies: &[(Buf, usize)]) -> Result<(), CodegenError> {
-        self.names = 0;
+    fn int(&mut self, value: u64) -> Value {
+        self.em.int(value as i64)
+    }
+
+    /// Writes what a host function does: steps, and then copies of buffers to results.
+    fn function(&mut self, steps: &[Step], copies: &[(Buf, usize)]) -> Result<(), CodegenError> {
+        let [arguments, results, arena, constants] = [(); 4].map(|()| self.em.parameter(Type::Pointer));
+        self.given.arena = arena;
         let mut used = BTreeSet::new();
         for step in steps {
             step.touch(&mut |buf, _| _ = used.insert(self.lowered.memory(buf)));
         }
         used.extend(copies.iter().map(|c| self.lowered.memory(c.0)));
-        self.line(&format!(
-            "llvm.func @{name}(%args: !llvm.ptr, %results: !llvm.ptr, %arena: !llvm.ptr, %constants: !llvm.ptr) {{"
-        ));
         let own = self.scalars(steps)?;
         let mut places: Vec<(Buf, Place)> = self.memory.places.iter().map(|(b, p)| (*b, *p)).collect();
         places.retain(|p| used.contains(&p.0));
         places.sort_by_key(|p| p.0);
         for (buf, place) in places {
             let pointer = match place {
-                Place::Arg(i) => self.element("%args", i),
-                Place::Result(i) => self.element("%results", i),
-                Place::Constant(i) => self.element("%constants", i),
+                Place::Arg(i) => self.element(arguments, i),
+                Place::Result(i) => self.element(results, i),
+                Place::Constant(i) => self.element(constants, i),
                 Place::Arena(_) | Place::Lent(..) if own.contains(&buf) => {
-                    let size = bytes(&self.lowered.types[buf.0 as usize])?;
-                    let size = self.int(size);
-                    self.op(&format!("llvm.alloca {size} x i8 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr"))
+                    let count = self.int(bytes(&self.lowered.types[buf.0 as usize])?);
+                    self.op(Op::Alloca { count, of: Elem::I8.ty(1), alignment: Some(8) })
                 }
-                Place::Arena(offset) => self.ahead("%arena", offset),
+                Place::Arena(offset) => self.ahead(arena, offset),
                 Place::Lent(number, offset) => {
-                    let lent = self.element("%results", self.results + number);
-                    self.ahead(&lent, offset)
+                    let lent = self.element(results, self.results + number);
+                    self.ahead(lent, offset)
                 }
             };
             self.pointers.insert(buf, pointer);
         }
         let most = self.lowered.kernels.iter().map(|k| k.buffers.len()).max().unwrap_or(0).max(1);
-        let count = self.int(most as i64);
-        let tables = if self.near.is_empty() { &["%pointers"][..] } else { &["%pointers", "%near"] };
-        for table in tables {
-            let _ = writeln!(self.text, "{table} = llvm.alloca {count} x !llvm.ptr : (i64) -> !llvm.ptr");
+        let count = self.int(most as u64);
+        let table = Op::Alloca { count, of: Type::Pointer, alignment: None };
+        self.given.table = self.op(table.clone());
+        if !self.near.is_empty() {
+            self.given.near = self.op(table);
         }
         self.steps(steps)?;
         for (from, result) in copies {
-            let to = self.element("%results", *result);
-            self.copy(*from, &to)?;
+            let to = self.element(results, *result);
+            self.copy(*from, to)?;
         }
-        self.line("llvm.return\n}");
         Ok(())
     }
 
@@ -226,77 +280,98 @@ impl Host<'_> {
     }
 
     /// A pointer so many bytes further on.
-    fn ahead(&mut self, pointer: &str, bytes: u64) -> String {
+    fn ahead(&mut self, pointer: Value, bytes: u64) -> Value {
         let bytes = self.int(bytes);
-        self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
+        self.em.element(pointer, bytes, Elem::I8, self.scope)
+    }
+
+    /// The place of an entry of an array of pointers.
+    fn entry(&mut self, array: Value, index: usize) -> Value {
+        self.op(Op::Element { pointer: array, index: Index::Number(index as i64), of: Type::Pointer })
     }
 
     /// An entry of an array of pointers.
-    fn element(&mut self, array: &str, index: usize) -> String {
-        let at =
-            self.op(&format!("llvm.getelementptr {array}[{index}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-        self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
+    fn element(&mut self, array: Value, index: usize) -> Value {
+        let at = self.entry(array, index);
+        self.op(Op::load(at, Type::Pointer))
     }
 
-    fn pointer(&self, buf: Buf) -> Result<String, CodegenError> {
+    fn pointer(&self, buf: Buf) -> Result<Value, CodegenError> {
         let memory = self.lowered.memory(buf);
-        let pointer = self.pointers.get(&memory).cloned();
+        let pointer = self.pointers.get(&memory).copied();
         pointer
             .ok_or_else(|| CodegenError::malformed(format!("buffer {} is used before it is written", buf.0)))
     }
 
-    fn copy(&mut self, from: Buf, to: &str) -> Result<(), CodegenError> {
+    fn copy(&mut self, from: Buf, to: Value) -> Result<(), CodegenError> {
         let size = bytes(&self.lowered.types[self.lowered.memory(from).0 as usize])?;
         if size > 0 {
             let from = self.pointer(from)?;
-            self.copy_bytes(&from, to, size);
+            self.copy_bytes(from, to, size);
         }
         Ok(())
     }
 
     /// Copies bytes, many of them in chunks.
-    fn copy_bytes(&mut self, from: &str, to: &str, size: u64) {
+    fn copy_bytes(&mut self, from: Value, to: Value, size: u64) {
         const MANY: u64 = 1 << 20;
         if size < MANY {
-            let size = self.int(size);
-            return self.line(&bulk::copied(to, from, &size));
+            let bytes = self.int(size);
+            return self.em.run(self.scope, Op::Copy { to, from, bytes });
         }
-        let [zero, size, chunk] = [0, size.into(), bulk::CHUNK.into()].map(|n: i128| self.int(n));
-        let first = format!("%{}", self.names);
-        self.names += 1;
-        self.line(&format!("scf.for {first} = {zero} to {size} step {chunk} : i64 {{"));
-        let [from, to] = [from, to].map(|pointer| {
-            self.op(&format!("llvm.getelementptr {pointer}[{first}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
-        });
-        let left = self.op(&format!("arith.subi {size}, {first} : i64"));
-        let bytes = self.op(&format!("arith.minsi {left}, {chunk} : i64"));
-        self.line(&bulk::copied(&to, &from, &bytes));
-        self.line("}");
+        let bounds = self.em.whole(0, size as i64, bulk::CHUNK);
+        let (chunk, first) = (self.em.open(self.scope, Vec::new(), None), self.em.name());
+        let [from, to] = [from, to].map(|pointer| self.em.element(pointer, first, Elem::I8, chunk));
+        let left = self.em.arith(chunk, "arith.subi", bounds.high, first);
+        let bytes = self.em.arith(chunk, "arith.minsi", left, bounds.step);
+        self.em.run(chunk, Op::Copy { to, from, bytes });
+        self.em.close_loop(chunk, first, &bounds, &[]);
     }
 
-    /// Steps in order. Nothing of a nested block is named outside it, so the text nests as the steps do; the work
-    /// list holds what follows.
+    /// Writes something in a scope of its own, which is to be closed.
+    fn inside(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
+    ) -> Result<ScopeId, CodegenError> {
+        let own = self.em.open(self.scope, Vec::new(), None);
+        let around = std::mem::replace(&mut self.scope, own);
+        write(self)?;
+        self.scope = around;
+        Ok(own)
+    }
+
+    /// Writes something that is done where two pointers differ.
+    fn where_apart(
+        &mut self,
+        [a, b]: [Value; 2],
+        write: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
+    ) -> Result<(), CodegenError> {
+        let compare = Op::Compare { name: "llvm.icmp", predicate: "ne", sides: [a, b], ty: Type::Pointer };
+        let apart = self.op(compare);
+        let then = self.inside(write)?;
+        self.em.close_if(then, apart);
+        Ok(())
+    }
+
+    /// Steps in order. Nothing of a nested block is used outside it, so the code nests as the steps do.
     fn steps(&mut self, steps: &[Step]) -> Result<(), CodegenError> {
         for step in steps {
             match step {
                 Step::Run { kernel, buffers, writes, in_place, copies, .. } => {
                     // Of a copy to one result, which may be where it is already.
                     let alone = *copies && writes.len() == 1;
-                    let given = in_place.iter().find(|p| alone && self.may_be_given(**p));
-                    if let Some(&(from, to)) = given {
-                        let [from, to] = [self.pointer(from)?, self.pointer(to)?];
-                        let apart = self.op(&format!("llvm.icmp \"ne\" {from}, {to} : !llvm.ptr"));
-                        self.line(&format!("scf.if {apart} {{"));
-                    }
-                    self.run(*kernel, buffers)?;
-                    if given.is_some() {
-                        self.line("}");
+                    match in_place.iter().find(|p| alone && self.may_be_given(**p)) {
+                        Some(&(from, to)) => {
+                            let both = [self.pointer(from)?, self.pointer(to)?];
+                            self.where_apart(both, |host| host.run(*kernel, buffers))?;
+                        }
+                        None => self.run(*kernel, buffers)?,
                     }
                 }
                 Step::Copy { from, to } => {
                     if self.lowered.memory(*from) != self.lowered.memory(*to) {
                         let to = self.pointer(*to)?;
-                        self.copy(*from, &to)?;
+                        self.copy(*from, to)?;
                     }
                 }
                 Step::While { condition, flag, body, swaps } => {
@@ -304,18 +379,15 @@ impl Host<'_> {
                 }
                 Step::If { index, branches } => {
                     let index = self.pointer(*index)?;
-                    let value = self.op(&format!("llvm.load {index} : !llvm.ptr -> i32"));
-                    let value = self.op(&format!("arith.index_cast {value} : i32 to index"));
-                    self.line(&format!("scf.index_switch {value}"));
-                    for (i, branch) in branches.iter().enumerate() {
-                        if i + 1 == branches.len() {
-                            self.line("default {");
-                        } else {
-                            self.line(&format!("case {i} {{"));
-                        }
-                        self.steps(branch)?;
-                        self.line("scf.yield\n}");
+                    let word = Elem::I32.ty(1);
+                    let value = self.op(Op::load(index, word));
+                    let value = self.op(Op::cast("arith.index_cast", value, word, Type::Index));
+                    let mut cases = Vec::new();
+                    for branch in branches {
+                        let case = self.inside(|host| host.steps(branch))?;
+                        cases.push(self.em.take_block(case, Vec::new()));
                     }
+                    self.em.run(self.scope, Op::Switch { value, cases });
                 }
             }
         }
@@ -340,98 +412,88 @@ impl Host<'_> {
         let around = self.pointers.clone();
         let bufs: Vec<Buf> = swaps.iter().flat_map(|s| [s.0, s.1]).map(|b| self.lowered.memory(b)).collect();
         let starts = bufs.iter().map(|&b| self.pointer(b)).collect::<Result<Vec<_>, _>>()?;
-        let [before, after] = [(); 2].map(|()| self.carried(bufs.len()));
-        let types = vec!["!llvm.ptr"; bufs.len()].join(", ");
-        let carries: Vec<String> =
-            before.iter().zip(&starts).map(|(to, from)| format!("{to} = {from}")).collect();
-        let (last, results) = match bufs.len() {
-            0 => (String::new(), "()".to_string()),
-            n => {
-                let [name] = &self.carried(1)[..] else { return Err(CodegenError::malformed("a name")) };
-                (format!("{name}:{n} = "), format!("({types})"))
-            }
-        };
-        self.line(&format!("{last}scf.while ({}) : ({types}) -> {results} {{", carries.join(", ")));
-        self.pointers.extend(bufs.iter().copied().zip(before.iter().cloned()));
-        self.steps(condition)?;
-        let flag = self.pointer(flag)?;
-        let byte = self.op(&format!("llvm.load {flag} : !llvm.ptr -> i8"));
-        let zero = self.op("arith.constant 0 : i8");
-        let holds = self.op(&format!("arith.cmpi ne, {byte}, {zero} : i8"));
-        let typed = |names: &[String]| match names {
-            [] => String::new(),
-            names => format!(" {} : {types}", names.join(", ")),
-        };
-        self.line(&format!("scf.condition({holds}){}\n}} do {{", typed(&before)));
-        if !bufs.is_empty() {
-            let arguments: Vec<String> = after.iter().map(|name| format!("{name}: !llvm.ptr")).collect();
-            self.line(&format!("^bb0({}):", arguments.join(", ")));
-        }
-        self.pointers.extend(bufs.iter().copied().zip(after.iter().cloned()));
-        self.steps(body)?;
-        let swapped: Vec<String> = after.chunks(2).flat_map(|pair| pair.iter().rev().cloned()).collect();
-        self.line(&format!("scf.yield{}\n}}", typed(&swapped)));
+        let [first, second] =
+            [(); 2].map(|()| -> Vec<Value> { bufs.iter().map(|_| self.em.name()).collect() });
+        let pointers =
+            |values: &[Value]| -> Vec<(Value, Type)> { values.iter().map(|&v| (v, Type::Pointer)).collect() };
+        let carried = first.iter().zip(&starts).map(|(&name, &init)| Carry { name, init, ty: Type::Pointer });
+        let carried: Vec<Carry> = carried.collect();
+        self.pointers.extend(bufs.iter().copied().zip(first.iter().copied()));
+        let mut holds = Value::NONE;
+        let before = self.inside(|host| {
+            host.steps(condition)?;
+            let flag = host.pointer(flag)?;
+            let byte = host.op(Op::load(flag, Elem::I8.ty(1)));
+            let zero = host.em.constant(Elem::I8, 0, 1);
+            holds = host.em.cmpi(At { scope: host.scope, lanes: 1 }, "ne", byte, zero, Elem::I8);
+            Ok(())
+        })?;
+        self.pointers.extend(bufs.iter().copied().zip(second.iter().copied()));
+        let after = self.inside(|host| host.steps(body))?;
+        let swapped: Vec<Value> = second.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
+        let before = self.em.take_block(before, pointers(&first));
+        let after = self.em.take_block(after, pointers(&swapped));
+        let parameters = pointers(&second);
+        let op = Op::While { carried, before, condition: holds, parameters, after };
+        let last: Vec<Value> = bufs.iter().map(|_| self.em.name()).collect();
+        self.em.add(self.scope, last.clone(), op);
         self.pointers = around;
-        let last = last.split(':').next().unwrap_or_default();
-        for (number, &(value, _)) in swaps.iter().enumerate() {
-            let (from, to) = (format!("{last}#{}", 2 * number), self.pointer(value)?);
-            let moved = self.op(&format!("llvm.icmp \"ne\" {from}, {to} : !llvm.ptr"));
-            self.line(&format!("scf.if {moved} {{"));
-            self.copy_bytes(&from, &to, bytes(&self.lowered.types[self.lowered.memory(value).0 as usize])?);
-            self.line("}");
+        for (pair, &(value, _)) in last.chunks(2).zip(swaps) {
+            let (from, to) = (pair[0], self.pointer(value)?);
+            let size = bytes(&self.lowered.types[self.lowered.memory(value).0 as usize])?;
+            self.where_apart([from, to], |host| {
+                host.copy_bytes(from, to, size);
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    /// Names for so many values that a loop carries.
-    fn carried(&mut self, count: usize) -> Vec<String> {
-        self.names += count;
-        (self.names - count..self.names).map(|n| format!("%{n}")).collect()
+    /// The nanoseconds of a clock.
+    fn clock(&mut self) -> Value {
+        self.op(Op::call(Symbol::Named("surject_clock".into()), [], Some(Type::I64)))
     }
 
     fn run(&mut self, kernel: usize, buffers: &[Buf]) -> Result<(), CodegenError> {
         // Where all that reads it is inlined, the table is no memory.
-        let table = if self.near.contains(&kernel) { "%near" } else { "%pointers" };
+        let table = if self.near.contains(&kernel) { self.given.near } else { self.given.table };
         for (i, &buf) in buffers.iter().enumerate() {
             let pointer = self.pointer(buf)?;
-            let at =
-                self.op(&format!("llvm.getelementptr {table}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"));
-            self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
+            let at = self.entry(table, i);
+            self.em.run(self.scope, Op::store(pointer, at, Type::Pointer));
         }
-        let start = self.profile.map(|_| self.op("llvm.call @surject_clock() : () -> i64"));
+        let start = self.profile.map(|_| self.clock());
         let tasks = self.lowered.kernels[kernel].tasks;
-        if tasks == 1 {
+        let symbol = Symbol::Named(name(kernel));
+        let call = if tasks == 1 {
             let zero = self.int(0);
-            self.line(&format!(
-                "llvm.call @kernel_{kernel}({zero}, {zero}, {table}) : (i64, i64, !llvm.ptr) -> ()"
-            ));
+            Op::call(symbol, [(zero, Type::I64), (zero, Type::I64), (table, Type::Pointer)], None)
         } else {
-            let function = self.op(&format!("llvm.mlir.addressof @kernel_{kernel} : !llvm.ptr"));
+            let function = self.op(Op::AddressOf(symbol));
             // Kernels have memory for no more workers than tasks.
             let workers = tasks.min(self.threads as i64);
-            let (tasks, workers) = (self.int(tasks), self.int(workers));
-            self.line(&format!(
-                "llvm.call @surject_parallel({function}, {tasks}, {workers}, %pointers) : \
-                 (!llvm.ptr, i64, i64, !llvm.ptr) -> ()"
-            ));
-        }
+            let [tasks, workers] = [tasks, workers].map(|number| (self.em.int(number), Type::I64));
+            let operands = [(function, Type::Pointer), tasks, workers, (table, Type::Pointer)];
+            Op::call(Symbol::Named("surject_parallel".into()), operands, None)
+        };
+        self.em.run(self.scope, call);
         if let (Some(profile), Some(start)) = (self.profile, start) {
-            let end = self.op("llvm.call @surject_clock() : () -> i64");
-            let time = self.op(&format!("arith.subi {end}, {start} : i64"));
+            let end = self.clock();
+            let time = self.arith("arith.subi", end, start);
             let one = self.int(1);
             let at = profile + self.runs * PROFILE_BYTES;
-            self.add(&one, at);
-            self.add(&time, at + PROFILE_BYTES / 2);
+            self.add(one, at);
+            self.add(time, at + PROFILE_BYTES / 2);
         }
         self.runs += 1;
         Ok(())
     }
 
     /// Adds to an `i64` at an offset of the arena.
-    fn add(&mut self, value: &str, offset: u64) {
-        let at = self.ahead("%arena", offset);
-        let old = self.op(&format!("llvm.load {at} : !llvm.ptr -> i64"));
-        let new = self.op(&format!("arith.addi {old}, {value} : i64"));
-        self.line(&format!("llvm.store {new}, {at} : i64, !llvm.ptr"));
+    fn add(&mut self, value: Value, offset: u64) {
+        let at = self.ahead(self.given.arena, offset);
+        let old = self.op(Op::load(at, Type::I64));
+        let new = self.arith("arith.addi", old, value);
+        self.em.run(self.scope, Op::store(new, at, Type::I64));
     }
 }

@@ -10,7 +10,7 @@ use crate::expression::gather::Gathered;
 use crate::expression::inline;
 use crate::expression::uses::Uses;
 use crate::lower::recipe::Recipe;
-use crate::lower::row::Kernel;
+use crate::lower::row::{Code, Kernel};
 use crate::materialise::store::Stores;
 use crate::materialise::{gathers, sunk_gather};
 use crate::program::fuse::{self, Fused};
@@ -91,7 +91,7 @@ impl Step {
 /// A function as steps, kernels and buffers.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The kernels, each distinct text once.
+    /// The kernels, each distinct code once.
     pub kernels: Vec<Kernel>,
     /// The steps that run once, when the module is loaded; what they write is kept.
     pub init: Vec<Step>,
@@ -150,18 +150,17 @@ impl Lowered {
         Ok(chains)
     }
 
-    /// Numbers the kernels in the order in which they first run, each distinct text once; drops those that do not.
+    /// Numbers the kernels in the order in which they first run, each distinct code once; drops those that do not.
     pub fn renumber(&mut self) {
         let old = std::mem::take(&mut self.kernels);
         let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let mut texts: HashMap<(String, i64), usize> = HashMap::new();
+        let mut distinct: HashMap<Code, usize> = HashMap::new();
         let mut steps = std::mem::take(&mut self.steps);
         let mut place = |kernel: &mut usize| {
             let number = *numbers.entry(*kernel).or_insert_with(|| {
-                let text = &old[*kernel];
-                let key = (format!("{}{}", text.body, text.functions), text.tasks);
-                *texts.entry(key).or_insert_with(|| {
-                    self.kernels.push(text.clone());
+                let kernel = &old[*kernel];
+                *distinct.entry(kernel.code()).or_insert_with(|| {
+                    self.kernels.push(kernel.clone());
                     self.kernels.len() - 1
                 })
             });
@@ -253,7 +252,7 @@ struct Walker<'a> {
     stores: Stores<'a>,
     uses: Uses,
     kernels: Vec<Kernel>,
-    kernel_ids: HashMap<(String, i64), usize>,
+    kernel_ids: HashMap<Code, usize>,
     constants: Vec<(Buf, Arc<Buffer>)>,
     alias: Vec<Buf>,
 }
@@ -336,8 +335,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Appends the runs of kernels; a kernel with the text of an earlier one is that kernel. Products that read packed
-    /// columns have the same text whatever packs them: until it is settled whether they pack them themselves, which of
+    /// Appends the runs of kernels; a kernel with the code of an earlier one is that kernel. Products that read packed
+    /// columns have the same code whatever packs them: until it is settled whether they pack them themselves, which of
     /// them is meant counts ([`Recipe::Tiles`]).
     fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
         for kernel in kernels {
@@ -345,7 +344,7 @@ impl Walker<'_> {
             let output = writes.first().copied();
             let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
             let copies = kernel.copies;
-            let key = (format!("{}{}", kernel.body, kernel.functions), kernel.tasks);
+            let key = kernel.code();
             let next = self.kernels.len();
             let id = match kernel.recipe.as_deref() {
                 Some(Recipe::Tiles { .. }) => next,

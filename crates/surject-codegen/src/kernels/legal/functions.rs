@@ -9,7 +9,7 @@ use crate::code;
 use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Paper, Pen};
 use crate::lower::math::{self, Method};
-use crate::machine::elem::Elem;
+use crate::machine::elem::{self, Elem};
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::Lines;
 use surject_kernel::{Op, Type, Value};
@@ -34,88 +34,99 @@ fn elem(dtype: DType) -> Elem {
     if dtype == DType::F64 { Elem::F64 } else { Elem::F32 }
 }
 
-/// Values are known to formulas by their numbers.
-fn number(name: &str) -> Option<Value> {
-    name.strip_prefix('%')?.parse().ok().map(Value)
+/// A value of the kernel as formulas see it.
+fn outside(value: Value) -> code::Value {
+    code::Value(value.0)
+}
+
+/// A value of a formula as the kernel sees it.
+fn inside(value: code::Value) -> Value {
+    Value(value.0)
 }
 
 impl Sheet<'_, '_> {
-    /// An operation as a formula writes it: `name[,] [predicate,] operands : types`.
-    fn operation(&mut self, text: &str) -> Option<Value> {
+    /// An operation of a formula.
+    fn operation(&mut self, operation: &code::Op) -> Option<Value> {
         let lines = &mut *self.0;
-        let (operation, types) = text.split_once(" : ")?;
-        let words: Vec<&str> = operation.split([' ', ',']).filter(|w| !w.is_empty()).collect();
-        let args: Vec<Value> = words.iter().filter_map(|w| number(w)).collect();
-        let to = types.rsplit(" to ").next()?.rsplit('x').next()?.trim_end_matches('>');
-        let unsigned = |dtype| if dtype == DType::I64 { DType::U64 } else { DType::U32 };
-        Some(match (words[0], &args[..]) {
-            ("math.fma", &[a, b, c]) => lines.fma(a, b, c),
-            ("arith.select", &[c, a, b]) => lines.select(c, a, b),
-            ("math.copysign", &[a, b]) => float::with_sign(lines, a, b),
-            ("arith.cmpf", &[a, b]) => match words[1] {
-                "uno" => {
-                    let (a, b) = (lines.binary(BinaryOp::Ne, a, a), lines.binary(BinaryOp::Ne, b, b));
-                    lines.binary(BinaryOp::Or, a, b)
-                }
-                predicate => {
-                    let op = match predicate {
-                        "olt" => BinaryOp::Lt,
-                        "ogt" => BinaryOp::Gt,
-                        "ole" => BinaryOp::Le,
-                        "oeq" => BinaryOp::Eq,
-                        "une" => BinaryOp::Ne,
-                        _ => return None,
-                    };
-                    lines.binary(op, a, b)
-                }
-            },
-            ("arith.cmpi", &[a, b]) => match words[1] {
-                "eq" => lines.binary(BinaryOp::Eq, a, b),
-                "ult" => {
-                    let word = unsigned(lines.ty(a).dtype);
-                    let (a, b) = (lines.bitcast(a, word), lines.bitcast(b, word));
-                    lines.binary(BinaryOp::Lt, a, b)
-                }
-                _ => return None,
-            },
-            (name, &[a, b]) => lines.binary(
-                match name {
-                    "arith.addf" | "arith.addi" => BinaryOp::Add,
-                    "arith.subf" | "arith.subi" => BinaryOp::Sub,
-                    "arith.mulf" => BinaryOp::Mul,
-                    "arith.divf" => BinaryOp::Div,
-                    "arith.andi" => BinaryOp::And,
-                    "arith.ori" => BinaryOp::Or,
-                    "arith.xori" => BinaryOp::Xor,
-                    "arith.shli" => BinaryOp::Shl,
-                    "arith.shrui" => BinaryOp::ShrLogical,
-                    "arith.shrsi" => BinaryOp::ShrArith,
-                    _ => return None,
-                },
-                a,
-                b,
-            ),
-            (name, &[a]) => {
-                let to =
-                    [DType::F32, DType::F64, DType::I32, DType::I64].into_iter().find(|d| d.name() == to);
-                match name {
-                    "arith.negf" => lines.unary(UnaryOp::Neg, a),
-                    "math.absf" => lines.unary(UnaryOp::Abs, a),
-                    "math.sqrt" => lines.unary(UnaryOp::Sqrt, a),
-                    "math.floor" => lines.unary(UnaryOp::Floor, a),
-                    "arith.bitcast" => lines.bitcast(a, to?),
-                    "arith.extf" | "arith.truncf" | "arith.fptosi" | "arith.sitofp" => lines.convert(a, to?),
-                    _ => return None,
+        match operation {
+            code::Op::Same { name, operands, .. } => {
+                let operands: Vec<Value> = operands.iter().copied().map(inside).collect();
+                same(lines, name, &operands)
+            }
+            code::Op::Select { condition: (c, _), values, .. } => {
+                let [a, b] = values.map(inside);
+                Some(lines.select(inside(*c), a, b))
+            }
+            code::Op::Compare { predicate, sides, .. } => compared(lines, predicate, sides.map(inside)),
+            code::Op::Cast { name, value, to, .. } => {
+                let (value, elem::Type::Lanes(to, _)) = (inside(*value), *to) else { return None };
+                match *name {
+                    "arith.bitcast" => Some(lines.bitcast(value, dtype(to))),
+                    "arith.extf" | "arith.truncf" | "arith.fptosi" | "arith.sitofp" => {
+                        Some(lines.convert(value, dtype(to)))
+                    }
+                    _ => None,
                 }
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 }
 
+/// An operation on values of one type, which its result has too.
+fn same(lines: &mut Lines<'_>, name: &str, operands: &[Value]) -> Option<Value> {
+    Some(match (name, operands) {
+        ("math.fma", &[a, b, c]) => lines.fma(a, b, c),
+        ("math.copysign", &[a, b]) => float::with_sign(lines, a, b),
+        ("arith.negf", &[a]) => lines.unary(UnaryOp::Neg, a),
+        ("math.absf", &[a]) => lines.unary(UnaryOp::Abs, a),
+        ("math.sqrt", &[a]) => lines.unary(UnaryOp::Sqrt, a),
+        ("math.floor", &[a]) => lines.unary(UnaryOp::Floor, a),
+        (name, &[a, b]) => {
+            let op = match name {
+                "arith.addf" | "arith.addi" => BinaryOp::Add,
+                "arith.subf" | "arith.subi" => BinaryOp::Sub,
+                "arith.mulf" => BinaryOp::Mul,
+                "arith.divf" => BinaryOp::Div,
+                "arith.andi" => BinaryOp::And,
+                "arith.ori" => BinaryOp::Or,
+                "arith.xori" => BinaryOp::Xor,
+                "arith.shli" => BinaryOp::Shl,
+                "arith.shrui" => BinaryOp::ShrLogical,
+                "arith.shrsi" => BinaryOp::ShrArith,
+                _ => return None,
+            };
+            lines.binary(op, a, b)
+        }
+        _ => return None,
+    })
+}
+
+/// A comparison of floats or of integers.
+fn compared(lines: &mut Lines<'_>, predicate: &str, [a, b]: [Value; 2]) -> Option<Value> {
+    let op = match predicate {
+        "uno" => {
+            let (a, b) = (lines.binary(BinaryOp::Ne, a, a), lines.binary(BinaryOp::Ne, b, b));
+            return Some(lines.binary(BinaryOp::Or, a, b));
+        }
+        "ult" => {
+            let word = if lines.ty(a).dtype == DType::I64 { DType::U64 } else { DType::U32 };
+            let (a, b) = (lines.bitcast(a, word), lines.bitcast(b, word));
+            return Some(lines.binary(BinaryOp::Lt, a, b));
+        }
+        "olt" => BinaryOp::Lt,
+        "ogt" => BinaryOp::Gt,
+        "ole" => BinaryOp::Le,
+        "oeq" | "eq" => BinaryOp::Eq,
+        "une" => BinaryOp::Ne,
+        _ => return None,
+    };
+    Some(lines.binary(op, a, b))
+}
+
 impl Paper for Sheet<'_, '_> {
-    fn write(&mut self, _: At, operation: &str) -> code::Value {
-        match self.operation(operation) {
+    fn write(&mut self, _: At, operation: code::Op) -> code::Value {
+        match self.operation(&operation) {
             Some(value) => outside(value),
             // Formulas use what stands above and nothing else; a value without a number stops the verifier.
             None => code::Value::NONE,
@@ -142,11 +153,6 @@ impl Paper for Sheet<'_, '_> {
     }
 }
 
-/// A value of the kernel as formulas see it.
-fn outside(value: Value) -> code::Value {
-    code::Value(value.0)
-}
-
 /// What a formula gives.
 fn formula<const N: usize>(
     lines: &mut Lines<'_>,
@@ -158,7 +164,7 @@ fn formula<const N: usize>(
     let mut sheet = Sheet(lines);
     let pen = Pen::on(&mut sheet, at, 0);
     let args: Vec<F<'_>> = args.iter().zip(elems).map(|(a, e)| pen.value(outside(*a), e)).collect();
-    write(&args).map(|value| Value(value.0))
+    write(&args).map(inside)
 }
 
 /// A value that is known, or where a condition holds in any lane another one in all of them.

@@ -5,8 +5,8 @@
 //! by side (`inner_points`). A loop runs over the innermost reduced axis, some elements of it at a time (a [`Piece`]): first
 //! their terms are loaded, for all operands, and then they are joined one after the other.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::dag::{Buf, NodeId, buf};
 use crate::library::folds::{Join, Reduced, flat, initial};
 use crate::library::{Call, Writer, strides};
@@ -230,7 +230,7 @@ impl<'a> InLanes<'a> {
         let next = self.joined(w, inner, &names, &terms)?;
         let carried: Vec<Carried> = (names.into_iter().zip(state))
             .zip(self.types.iter().zip(next))
-            .map(|((name, init), (ty, next))| Carried { name, init, ty: ty.clone(), next })
+            .map(|((name, init), (ty, next))| Carried { name, init, ty: *ty, next })
             .collect();
         let bounds =
             Bounds { low: w.em.int(piece.low), high: w.em.int(piece.high), step: w.em.int(piece.step) };
@@ -258,7 +258,7 @@ impl<'a> InLanes<'a> {
             let held = self.results.held[operand];
             of_lines.push(w.positions_of(inner, number.first, held, counts, number.apart, self.lanes));
         }
-        (0..piece.step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k].clone())).collect()
+        (0..piece.step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k])).collect()
     }
 
     /// The terms of an operand that is in memory, from an address on: vector by vector, as the columns of short rows, or as square
@@ -290,7 +290,7 @@ impl<'a> InLanes<'a> {
             let elem = Elem::in_memory(dtype);
             let first = w.element(inner, pointer, address, elem);
             let reach = piece.step * self.inner_points;
-            let rows = Rows { first: first, stride: own[self.last], reach, elem };
+            let rows = Rows { first, stride: own[self.last], reach, elem };
             let at = At { scope: inner, lanes };
             let columns = w.em.columns(&rows, at);
             return Ok(columns.into_iter().map(|column| w.em.widen(dtype, column, at)).collect());
@@ -311,7 +311,7 @@ impl<'a> InLanes<'a> {
         let mut next: Vec<Vec<Value>> = names.chunks(n).map(<[Value]>::to_vec).collect();
         for k in 0..terms.first().map_or(0, Vec::len) {
             let (line, place) = (k / self.inner_points as usize, k % self.inner_points as usize);
-            let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k].clone()));
+            let args = next[place].iter().cloned().chain(terms.iter().map(|t| t[k]));
             let args: Vec<Value> = args.collect();
             // Of the first element nothing is known: it may be the initial value.
             let known = if line > 0 { self.ascending } else { &[] };

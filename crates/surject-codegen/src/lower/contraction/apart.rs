@@ -2,12 +2,12 @@
 //!
 //! What is left is the way from one tile to the next, and that may be compiled with the least effort ([`crate::program::cold`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Symbol, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Node};
 use crate::lower::contraction::Tiles;
-use crate::lower::emit::{Emitter, ScopeId, listed};
+use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Type;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use surject_ir::AccOp;
@@ -70,7 +70,7 @@ impl Tiles<'_> {
         known.then(|| self.tiles() as f64 * (LOST_TILE + place + store))
     }
 
-    /// Writes something as a function, and calls it. The function is named by its text: kernels share it.
+    /// Writes something as a function, and calls it. The function is named by what it does: kernels share it.
     pub(crate) fn apart(
         &self,
         em: &mut Emitter<'_>,
@@ -99,14 +99,11 @@ impl Tiles<'_> {
         }
         write(&mut own, root, &pointers, &numbers)?;
         own.fence();
-        let (parameters, types) = (own.parameters(), listed(&own.parameter_types()));
-        let text = em.close_apart(own);
-        let body = format!("({parameters}) {{\n{text}llvm.return\n}}");
+        let mut function = em.close_apart(own, Symbol::Named(String::new()));
         let mut hasher = DefaultHasher::new();
-        body.hash(&mut hasher);
-        let name = format!("@{name}_{:016x}", hasher.finish());
-        em.declarations.insert(format!("llvm.func internal {name}{body}"));
-        em.line(scope, &format!("llvm.call {name}({}) : ({types}) -> ()", listed(&arguments)));
+        function.hash(&mut hasher);
+        function.symbol = Symbol::Named(format!("{name}_{:016x}", hasher.finish()));
+        em.call_shared(scope, function, &arguments);
         Ok(())
     }
 }

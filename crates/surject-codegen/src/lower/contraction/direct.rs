@@ -3,12 +3,12 @@
 //! Where the stored field is the sum itself, and the rows of a tile are equally far apart in the output, there is
 //! nothing to be done between the two. Only a tile at an end goes through memory, because a part of it is not stored.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::panels::Part;
-use crate::lower::emit::{Emitter, ScopeId};
-use crate::machine::elem::Elem;
+use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::machine::elem::{Elem, Type};
 
 /// Where a tile goes.
 pub(crate) struct Target {
@@ -56,16 +56,16 @@ impl Tiles<'_> {
     ) -> Result<Target, CodegenError> {
         let (s, c, output) = (&self.sizes, self.c, self.output);
         let apart = em.int(s.width);
-        let in_memory = Target { tile: tile, apart: apart.clone(), direct: None };
+        let in_memory = Target { tile, apart, direct: None };
         let Some(&last) = c.rows.last() else { return Ok(in_memory) };
         if !self.is_plain_sum() {
             return Ok(in_memory);
         }
         let at = em.open(scope, Vec::new(), None);
         let ahead = self.times(em, at, row_iv, s.high);
-        let first = em.op(at, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let first = em.arith(at, "arith.addi", part.first_row, ahead);
         let digit = self.bind_rows(em, at, first);
-        em.bind(at, last, digit.clone());
+        em.bind(at, last, digit);
         let column = self.times(em, at, panel, s.width);
         em.bind(at, c.lane, column);
         let start = em.lin(&output.address, at);
@@ -74,21 +74,22 @@ impl Tiles<'_> {
 
         // All of its rows are in one loop, in this item and in the output; and so are its columns.
         let high = em.int(s.high);
-        let end = em.op(at, &format!("arith.addi {digit}, {high} : i64"));
+        let end = em.arith(at, "arith.addi", digit, high);
         let extent = em.int(self.dag.extent(last));
-        let mut whole = em.op(at, &format!("arith.cmpi sle, {end}, {extent} : i64"));
-        let end = em.op(at, &format!("arith.addi {ahead}, {high} : i64"));
-        let here = em.op(at, &format!("arith.cmpi sle, {end}, {} : i64", part.here));
-        whole = em.op(at, &format!("arith.andi {whole}, {here} : i1"));
+        let mut whole = em.compare(at, "sle", end, extent);
+        let end = em.arith(at, "arith.addi", ahead, high);
+        let here = em.compare(at, "sle", end, part.here);
+        whole = em.bin(At { scope: at, lanes: 1 }, "arith.andi", whole, here, Elem::I1);
         let full = self.dag.extent(c.lane) / s.width;
         if self.dag.extent(c.lane) % s.width != 0 {
             let full = em.int(full);
-            let inside = em.op(at, &format!("arith.cmpi slt, {panel}, {full} : i64"));
-            whole = em.op(at, &format!("arith.andi {whole}, {inside} : i1"));
+            let inside = em.compare(at, "slt", panel, full);
+            whole = em.bin(At { scope: at, lanes: 1 }, "arith.andi", whole, inside, Elem::I1);
         }
         let there = em.int(output.address.coeff(last));
-        let tile = em.op(at, &format!("arith.select {whole}, {place}, {tile} : !llvm.ptr"));
-        let apart = em.op(at, &format!("arith.select {whole}, {there}, {apart} : i64"));
+        let tile =
+            em.op(at, Op::Select { condition: (whole, Type::I1), values: [place, tile], ty: Type::Pointer });
+        let apart = em.pick_number(at, whole, there, apart);
         em.close_plain(at);
         Ok(Target { tile, apart, direct: Some(whole) })
     }

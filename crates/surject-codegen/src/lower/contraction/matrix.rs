@@ -1,16 +1,16 @@
 //! Emits products in registers for tiles ([`crate::schedule::contraction::matrix`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Elements, Function, Literal, Op, Symbol, Value};
+use crate::expression::dag::Dag;
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::direct::Target as To;
 use crate::lower::contraction::tile::Inner;
-use crate::lower::emit::{Emitter, ScopeId};
-use crate::machine::elem::Elem;
+use crate::lower::emit::{Bounds, Carried, Emitter, ScopeId};
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::contraction::matrix::{HIGH, SIDE};
 use crate::schedule::contraction::pairs::Kind;
 use crate::schedule::contraction::windows::Reads;
-use std::fmt::Write as _;
 
 /// Rows of a tile that is multiplied in `f32`.
 const EXACT: usize = 8;
@@ -19,25 +19,24 @@ const EXACT: usize = 8;
 pub(crate) fn open(em: &mut Emitter<'_>, scope: ScopeId) {
     let bytes = Elem::I8.ty(64);
     // All eight registers have sixteen rows of 64 bytes.
-    let list: Vec<&str> = (0..64)
+    let config = (0..64)
         .map(|byte| match byte {
-            0 => "1",
-            16..32 if byte % 2 == 0 => "64",
-            48..56 => "16",
-            _ => "0",
+            0 => 1,
+            16..32 if byte % 2 == 0 => 64,
+            48..56 => 16,
+            _ => 0,
         })
         .collect();
     let one = em.int(1);
-    let config = em.op(scope, &format!("arith.constant dense<[{}]> : {bytes}", list.join(", ")));
-    let to =
-        em.op(scope, &format!("llvm.alloca {one} x {bytes} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr"));
-    em.line(scope, &format!("llvm.store {config}, {to} {{alignment = 64 : i64}} : {bytes}, !llvm.ptr"));
-    em.line(scope, &format!("llvm.call_intrinsic \"llvm.x86.ldtilecfg\"({to}) : (!llvm.ptr) -> ()"));
+    let config = em.op(scope, Op::Constant(Literal::new(Elem::I8, Elements::Each(config))));
+    let to = em.op(scope, Op::Alloca { count: one, of: bytes, alignment: Some(64) });
+    em.run(scope, Op::aligned_store(config, to, bytes, 64));
+    em.run(scope, Op::intrinsic("llvm.x86.ldtilecfg", [(to, Type::Pointer)], None));
 }
 
 /// Gives the registers back.
 pub(crate) fn close(em: &mut Emitter<'_>, scope: ScopeId) {
-    em.line(scope, "llvm.call_intrinsic \"llvm.x86.tilerelease\"() : () -> ()");
+    em.run(scope, Op::intrinsic("llvm.x86.tilerelease", [], None));
 }
 
 /// The instruction for a product, if there is one.
@@ -72,24 +71,12 @@ impl Tiles<'_> {
         let beside = (inner.active as u64).div_ceil(SIDE as u64) as usize;
         // Of a tile with few rows the lower registers hold none.
         let high = if s.rows <= SIDE as i64 { 1 } else { HIGH / SIDE };
-        let function = format!("@tile_{name}_{high}x{beside}");
-        let text = function_of(name, high, beside);
-        em.declarations.insert(format!(
-            "llvm.func internal {function}(%rows: !llvm.ptr, %columns: !llvm.ptr, %row: i64, %term: i64, %count: i64, \
-             %tile: !llvm.ptr, %apart: i64) {{\n{text}llvm.return\n}}"
-        ));
+        let function = function_of(name, high, beside);
         let size = s.elem.size() as i64;
         let apart = self.times(em, scope, to.apart, size);
         let [row, term, count] =
             [s.sum * size, s.width * size, s.sum / SIDE as i64].map(|number| em.int(number));
-        let tile = &to.tile;
-        em.line(
-            scope,
-            &format!(
-                "llvm.call {function}({rows}, {columns}, {row}, {term}, {count}, {tile}, {apart}) : \
-                 (!llvm.ptr, !llvm.ptr, i64, i64, i64, !llvm.ptr, i64) -> ()"
-            ),
-        );
+        em.call_shared(scope, function, &[rows, columns, row, term, count, to.tile, apart]);
         Ok(())
     }
 
@@ -109,7 +96,7 @@ impl Tiles<'_> {
             let rows = self.offset(em, scope, rows, ahead);
             let ahead = self.times(em, scope, to.apart, first);
             let tile = self.offset(em, scope, to.tile, ahead);
-            let part = To { tile, apart: to.apart.clone(), direct: None };
+            let part = To { tile, apart: to.apart, direct: None };
             let inner = Inner { high: EXACT, reads: Some(&reads), ..inner };
             self.tile(em, scope, (rows, columns), &part, inner)?;
         }
@@ -117,61 +104,56 @@ impl Tiles<'_> {
     }
 }
 
-/// The body of a function for a tile of so many registers above and beside each other: `%row` and `%term` are the bytes from a row
-/// to the next and from the columns of a term to those of the next, and `%count` is how many registers the terms fill.
-fn function_of(product: &str, high: usize, beside: usize) -> String {
-    let mut text = String::new();
-    let mut line = |words: String| {
-        let _ = writeln!(text, "{words}");
+/// The function for a tile of so many registers above and beside each other. Its parameters are the rows, the columns, the
+/// bytes from a row to the next and from the columns of a term to those of the next, how many registers the terms fill, the
+/// tile, and the bytes from a row of it to the next.
+fn function_of(product: &str, high: usize, beside: usize) -> Function {
+    const P: Type = Type::Pointer;
+    const N: Type = Type::I64;
+    let none = Dag::default();
+    let mut em = Emitter::new(&none);
+    let [rows, columns, row, term, count, tile, apart] = [P, P, N, N, N, P, N].map(|ty| em.parameter(ty));
+    let (root, number) = (em.root(), Elem::I8.ty(1));
+    let intrinsic = |em: &mut Emitter<'_>, scope: ScopeId, name: &str, given: &[(Value, Type)]| {
+        em.run(scope, Op::intrinsic(format!("llvm.x86.{name}"), given, None));
     };
-    let intrinsic = |name: &str, given: &str, types: &str| {
-        format!("llvm.call_intrinsic \"llvm.x86.{name}\"({given}) : ({types}) -> ()")
-    };
-    let step = |to: &str, from: &str, bytes: &str| {
-        format!("{to} = llvm.getelementptr {from}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8")
+    let step = |em: &mut Emitter<'_>, scope: ScopeId, from: Value, bytes: Value| {
+        em.element(from, bytes, Elem::I8, scope)
     };
     // Sums are in the first registers; rows and columns in the last four.
-    for register in 0..8 {
-        line(format!("%r{register} = llvm.mlir.constant({register} : i8) : i8"));
+    let registers = [0, 1, 2, 3, 4, 5, 6, 7].map(|register| (em.op(root, Op::Register(register)), number));
+    let [zero, one, side, line] = [0, 1, SIDE as i64, 4 * SIDE as i64].map(|number| em.int(number));
+    let [all_rows, all_terms, all_apart] =
+        [row, term, apart].map(|distance| em.arith(root, "arith.muli", distance, side));
+    let sum = |high: usize, column: usize| registers[high * beside + column];
+    for &register in &registers[..high * beside] {
+        intrinsic(&mut em, root, "tilezero", &[register]);
     }
-    for number in [0, 1, SIDE, 4 * SIDE] {
-        line(format!("%n{number} = arith.constant {number} : i64"));
-    }
-    for distance in ["row", "term", "apart"] {
-        line(format!("%all_{distance} = arith.muli %{distance}, %n{SIDE} : i64"));
-    }
-    let sum = |high: usize, column: usize| high * beside + column;
-    for register in 0..high * beside {
-        line(intrinsic("tilezero", &format!("%r{register}"), "i8"));
-    }
-    line("%ends:2 = scf.for %i = %n0 to %count step %n1 iter_args(%x0 = %rows, %y0 = %columns) -> (!llvm.ptr, !llvm.ptr) : i64 {".to_string());
-    line(step("%x1", "%x0", "%all_row"));
-    line(step("%y1", "%y0", "%n64"));
+    let body = em.open(root, Vec::new(), None);
+    let [iv, x0, y0] = [(); 3].map(|()| em.name());
+    let (x1, y1) = (step(&mut em, body, x0, all_rows), step(&mut em, body, y0, line));
     // What a product needs is read right before it: the first products go on while the others are read. Rows pass by
     // once, and are not to drive the columns out of the nearest cache.
-    for high in 0..high {
-        line(intrinsic("tileloaddt164", &format!("%r{}, %x{high}, %row", 4 + high), "i8, !llvm.ptr, i64"));
-        for column in 0..beside {
+    for (high, x) in [x0, x1].into_iter().take(high).enumerate() {
+        intrinsic(&mut em, body, "tileloaddt164", &[registers[4 + high], (x, P), (row, N)]);
+        for (column, y) in [y0, y1].into_iter().take(beside).enumerate() {
             if high == 0 {
-                let given = format!("%r{}, %y{column}, %term", 6 + column);
-                line(intrinsic("tileloadd64", &given, "i8, !llvm.ptr, i64"));
+                intrinsic(&mut em, body, "tileloadd64", &[registers[6 + column], (y, P), (term, N)]);
             }
-            let registers = format!("%r{}, %r{}, %r{}", sum(high, column), 4 + high, 6 + column);
-            line(intrinsic(product, &registers, "i8, i8, i8"));
+            let factors = [sum(high, column), registers[4 + high], registers[6 + column]];
+            intrinsic(&mut em, body, product, &factors);
         }
     }
-    line(step("%x", "%x0", "%n64"));
-    line(step("%y", "%y0", "%all_term"));
-    line("scf.yield %x, %y : !llvm.ptr, !llvm.ptr\n}".to_string());
-    line(step("%lower", "%tile", "%all_apart"));
-    for (high, place) in ["%tile", "%lower"].into_iter().take(high).enumerate() {
-        for column in 0..beside {
-            let to = format!("%to{}", sum(high, column));
-            let ahead = if column == 0 { "%n0" } else { "%n64" };
-            line(step(&to, place, ahead));
-            let given = format!("%r{}, {to}, %apart", sum(high, column));
-            line(intrinsic("tilestored64", &given, "i8, !llvm.ptr, i64"));
+    let (x, y) = (step(&mut em, body, x0, line), step(&mut em, body, y0, all_terms));
+    let carried = [(x0, rows, x), (y0, columns, y)];
+    let carried = carried.map(|(name, init, next)| Carried { name, init, ty: P, next });
+    em.close_loop(body, iv, &Bounds { low: zero, high: count, step: one }, &carried);
+    let lower = step(&mut em, root, tile, all_apart);
+    for (high, place) in [tile, lower].into_iter().take(high).enumerate() {
+        for (column, ahead) in [zero, line].into_iter().take(beside).enumerate() {
+            let to = step(&mut em, root, place, ahead);
+            intrinsic(&mut em, root, "tilestored64", &[sum(high, column), (to, P), (apart, N)]);
         }
     }
-    text
+    em.finish_function(Symbol::Named(format!("tile_{product}_{high}x{beside}"))).0
 }

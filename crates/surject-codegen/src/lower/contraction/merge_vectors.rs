@@ -14,12 +14,9 @@ pub fn interleave(
     elem: Elem,
     lanes: usize,
 ) -> Vec<Value> {
-    let ty = elem.ty(lanes);
     let mut sequences: Vec<Vec<Value>> = rows.into_iter().map(|row| vec![row]).collect();
-    let half = |start: usize| -> String {
-        let list: Vec<String> =
-            (0..lanes).map(|i| (start + i / 2 + if i % 2 == 0 { 0 } else { lanes }).to_string()).collect();
-        list.join(", ")
+    let half = |start: usize| -> Vec<i64> {
+        (0..lanes).map(|i| (start + i / 2 + if i % 2 == 0 { 0 } else { lanes }) as i64).collect()
     };
     let halves = [half(0), half(lanes / 2)];
     while sequences.len() > 1 {
@@ -28,7 +25,7 @@ pub fn interleave(
             let mut merged = Vec::new();
             for (a, b) in low.iter().zip(&high) {
                 for mask in &halves {
-                    merged.push(em.op(scope, &format!("vector.shuffle {a}, {b} [{mask}] : {ty}, {ty}")));
+                    merged.push(em.shuffled((*a, *b), mask, (elem, lanes), scope));
                 }
             }
             *low = merged;

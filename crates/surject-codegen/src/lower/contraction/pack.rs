@@ -1,14 +1,14 @@
 //! Evaluates a factor of a contraction into a panel ([`crate::schedule::contraction::pack`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, NodeId};
 use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::contraction::pairs::Least;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::units::{Open, close_all, decode, digits};
-use crate::machine::elem::Elem;
+use crate::machine::elem::Type;
 use crate::schedule::contraction::pack::{Mode, Pack};
 use crate::schedule::contraction::sizes::{elements, sum_number};
 use std::ops::Deref;
@@ -62,14 +62,14 @@ impl Panel<'_> {
         let number = self.clamped(em, row, minor, iv);
         decode(em, row, &minor.loops, number);
         let terms = em.int(self.sum.iter().map(|&l| em.dag.extent(l)).product::<i64>());
-        let start = em.op(row, &format!("arith.muli {iv}, {terms} : i64"));
+        let start = em.arith(row, "arith.muli", iv, terms);
         let open = self.nest(em, row, Some(l));
         let outer = open.last().map_or(row, |o| o.scope);
         // The last vector ends with the loop.
         let (across, extent) = (em.open(outer, Vec::new(), None), em.dag.extent(l));
         let first = em.name();
         let last = em.int(extent - lanes as i64);
-        let position = em.op(across, &format!("arith.minsi {first}, {last} : i64"));
+        let position = em.arith(across, "arith.minsi", first, last);
         let part = em.open(across, vec![(l, position)], Some((l, lanes)));
         let value = em.value(self.value, part)?;
         let value = em.spread(&value, self.elem, At { scope: part, lanes });
@@ -109,7 +109,7 @@ impl Panel<'_> {
                     em.close_plain(whole);
                     return Ok(());
                 }
-                let inside = em.op(scope, &format!("arith.cmpi sle, {}, {end} : i64", minor.base));
+                let inside = em.compare(scope, "sle", minor.base, end);
                 em.close_if(whole, inside);
                 let last = em.open(scope, Vec::new(), None);
                 if self.turned {
@@ -117,7 +117,7 @@ impl Panel<'_> {
                 } else {
                     self.along(em, last, minor, to, (l, lanes), rest as usize)?;
                 }
-                let outside = em.op(scope, &format!("arith.cmpi sgt, {}, {end} : i64", minor.base));
+                let outside = em.compare(scope, "sgt", minor.base, end);
                 em.close_if(last, outside);
                 Ok(())
             }
@@ -138,9 +138,9 @@ impl Panel<'_> {
             false => (sum * width, self.terms * width, lanes),
         };
         let part = em.open(scope, Vec::new(), None);
-        let (iv, ty) = (em.name(), self.elem.name());
+        let iv = em.name();
         let zero = em.constant(self.elem, 0, self.lanes);
-        let to = em.op(part, &format!("llvm.getelementptr {to}[{iv}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
+        let to = em.element(to, iv, self.elem, part);
         self.write(em, part, zero, to, self.lanes);
         let bounds = Bounds { low: em.int(first), high: em.int(end), step: em.int(step) };
         em.close_loop(part, iv, &bounds, &[]);
@@ -152,7 +152,7 @@ impl Panel<'_> {
             return number;
         }
         let terms = em.int(self.terms);
-        em.op(scope, &format!("arith.muli {number}, {terms} : i64"))
+        em.arith(scope, "arith.muli", number, terms)
     }
 
     /// Opens the summed loops but one, in their order.
@@ -165,7 +165,7 @@ impl Panel<'_> {
             let outer = open.last().map_or(scope, |o| o.scope);
             let (inner, iv) = em.open_loop(outer, l, 1);
             let (low, high) = match &self.part {
-                Some((low, high)) if open.is_empty() => (low.clone(), high.clone()),
+                Some((low, high)) if open.is_empty() => (*low, *high),
                 _ => (em.int(0), em.int(elements(em.dag, l, self.pairs))),
             };
             open.push(Open { scope: inner, iv, bounds: Bounds { low, high, step: em.int(1) } });
@@ -183,9 +183,8 @@ impl Panel<'_> {
     ) -> Value {
         let factor = if self.turned { 1 } else { width as i64 };
         let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, factor), scope);
-        let at = em.op(scope, &format!("arith.addi {number}, {offset} : i64"));
-        let ty = self.elem.name();
-        em.op(scope, &format!("llvm.getelementptr {to}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"))
+        let at = em.arith(scope, "arith.addi", number, offset);
+        em.element(to, at, self.elem, scope)
     }
 
     fn write(&self, em: &mut Emitter<'_>, scope: ScopeId, value: Value, to: Value, lanes: usize) {
@@ -193,7 +192,7 @@ impl Panel<'_> {
             least.note(em, scope, value, (self.elem, lanes));
         }
         let (ty, size) = (self.elem.ty(lanes), self.elem.size());
-        em.line(scope, &format!("llvm.store {value}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        em.run(scope, Op::aligned_store(value, to, ty, size));
     }
 
     /// The first of the lanes of a vector alone.
@@ -207,14 +206,7 @@ impl Panel<'_> {
     ) {
         let (ty, size) = (self.elem.ty(lanes), self.elem.size());
         let mask = em.first_lanes(active, lanes);
-        em.line(
-            scope,
-            &format!(
-                "llvm.intr.masked.store {value}, {to}, {mask} {{alignment = {size} : i32}} : {ty}, {} into \
-                 !llvm.ptr",
-                Elem::I1.ty(lanes)
-            ),
-        );
+        em.run(scope, Op::MaskedStore { value, pointer: to, mask, ty, alignment: size });
     }
 
     /// Vectors along the rows or columns, of which so many exist; beyond them there are zeros, or nothing.
@@ -232,7 +224,7 @@ impl Panel<'_> {
         for first in (0..width).step_by(lanes) {
             let ahead = em.int(first as i64);
             let active = count.saturating_sub(first).min(lanes);
-            let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
+            let number = em.arith(scope, "arith.addi", minor.base, ahead);
             let binds: Vec<(LoopId, Value)> =
                 minor.loops.iter().copied().zip(digits(em, scope, &minor.loops, number)).collect();
             let known = match active {
@@ -271,7 +263,7 @@ impl Panel<'_> {
     fn number(&self, dag: &Dag, open: &[Open]) -> Option<Value> {
         let along = self.pairs?.along;
         let opened = self.sum.iter().copied().filter(|&l| dag.extent(l) != 1).position(|k| k == along)?;
-        open.get(opened).map(|o| o.iv.clone())
+        open.get(opened).map(|o| o.iv)
     }
 
     /// An element of the panel, or so many next to each other: the value at the point where the summed loops are, or
@@ -292,17 +284,17 @@ impl Panel<'_> {
         let number = number.ok_or_else(|| CodegenError::malformed("a loop of pairs that is not open"))?;
         let (points, extent) = (pairs.points() as i64, em.dag.extent(l));
         let many = em.int(points);
-        let first = em.op(scope, &format!("arith.muli {number}, {many} : i64"));
+        let first = em.arith(scope, "arith.muli", number, many);
         let last = em.int(extent - 1);
         let mut values = Vec::new();
         for point in 0..points {
             let ahead = em.int(point);
-            let mut position = em.op(scope, &format!("arith.addi {first}, {ahead} : i64"));
+            let mut position = em.arith(scope, "arith.addi", first, ahead);
             // The last element may have fewer points.
             let mut inside = None;
             if point > 0 && extent % points != 0 {
-                inside = Some(em.op(scope, &format!("arith.cmpi sle, {position}, {last} : i64")));
-                position = em.op(scope, &format!("arith.minsi {position}, {last} : i64"));
+                inside = Some(em.compare(scope, "sle", position, last));
+                position = em.arith(scope, "arith.minsi", position, last);
             }
             let part = em.open(scope, vec![(l, position)], None);
             let value = em.value(self.value, part)?;
@@ -312,7 +304,7 @@ impl Panel<'_> {
                 // Beyond the end there is nothing: the other factor is multiplied by zero.
                 let zero = em.constant(self.elem, 0, lanes);
                 let ty = self.elem.ty(lanes);
-                value = em.op(scope, &format!("arith.select {inside}, {value}, {zero} : {ty}"));
+                value = em.op(scope, Op::Select { condition: (inside, Type::I1), values: [value, zero], ty });
             }
             values.push(value);
         }
@@ -346,8 +338,8 @@ impl Panel<'_> {
     /// The number of a row or column that exists.
     fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, ahead: Value) -> Value {
         let last = em.int(minor.count - 1);
-        let number = em.op(scope, &format!("arith.addi {}, {ahead} : i64", minor.base));
-        em.op(scope, &format!("arith.minsi {number}, {last} : i64"))
+        let number = em.arith(scope, "arith.addi", minor.base, ahead);
+        em.arith(scope, "arith.minsi", number, last)
     }
 
     fn across(
@@ -365,10 +357,9 @@ impl Panel<'_> {
         if group < self.width {
             let part = em.open(scope, Vec::new(), None);
             let first = em.name();
-            let base = em.op(part, &format!("arith.addi {}, {first} : i64", minor.base));
-            let (ty, ahead) = (self.elem.name(), self.ahead(em, part, first));
-            let to = em
-                .op(part, &format!("llvm.getelementptr {to}[{ahead}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}"));
+            let base = em.arith(part, "arith.addi", minor.base, first);
+            let ahead = self.ahead(em, part, first);
+            let to = em.element(to, ahead, self.elem, part);
             let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
             self.group(em, part, &minor, to, (l, group))?;
             let bounds = em.whole(0, self.width as i64, group as i64);
@@ -406,22 +397,22 @@ impl Panel<'_> {
         let (iv, extent) = (em.name(), em.dag.extent(l) / (wide / lanes) as i64);
         let bounds = em.whole(0, extent, lanes as i64);
         let position = if extent % lanes as i64 == 0 {
-            iv.clone()
+            iv
         } else {
             let last = em.int(extent - lanes as i64);
-            em.op(inner, &format!("arith.minsi {iv}, {last} : i64"))
+            em.arith(inner, "arith.minsi", iv, last)
         };
         let start = if wide == lanes {
-            position.clone()
+            position
         } else {
             let points = em.int(self.points() as i64);
-            em.op(inner, &format!("arith.muli {position}, {points} : i64"))
+            em.arith(inner, "arith.muli", position, points)
         };
         em.bind(inner, l, position);
         let stride = sum_number(em.dag, self.sum, self.pairs, self.width as i64).coeff(l);
         let mut rows = Vec::new();
         for (binds, known) in &positions {
-            let along = em.open(inner, vec![(l, start.clone())], Some((l, wide)));
+            let along = em.open(inner, vec![(l, start)], Some((l, wide)));
             let part = em.open(along, binds.clone(), None);
             known.iter().for_each(|(node, value)| em.seed(part, *node, value.clone()));
             let value: Val = em.value(self.value, part)?;
@@ -468,7 +459,7 @@ impl Panel<'_> {
         let (points, extent) = (pairs.points() as i64, em.dag.extent(l));
         let number = em.int(extent / points);
         for (i, binds) in rows.enumerate() {
-            let place = em.open(scope, vec![(l, number.clone())], None);
+            let place = em.open(scope, vec![(l, number)], None);
             let ahead = em.int(i as i64);
             let to = self.place(em, place, (to, self.width), ahead);
             em.close_plain(place);
@@ -502,7 +493,7 @@ impl Panel<'_> {
         };
         let rows = em.open(scope, Vec::new(), None);
         let first = em.name();
-        let number = em.op(rows, &format!("arith.addi {}, {first} : i64", minor.base));
+        let number = em.arith(rows, "arith.addi", minor.base, first);
         let binds: Vec<(LoopId, Value)> =
             minor.loops.iter().copied().zip(digits(em, rows, &minor.loops, number)).collect();
         let open = self.nest(em, rows, Some(along));
@@ -511,19 +502,19 @@ impl Panel<'_> {
         // The last elements end with the loop.
         let count = elements(em.dag, along, self.pairs);
         let last = em.int(count - lanes as i64);
-        let position = em.op(inner, &format!("arith.minsi {iv}, {last} : i64"));
-        em.bind(inner, along, position.clone());
+        let position = em.arith(inner, "arith.minsi", iv, last);
+        em.bind(inner, along, position);
         let mut vectors = Vec::new();
         for ahead in 0..lanes {
             let part = em.open(inner, binds.clone(), Some((l, lanes)));
             let ahead = em.int(ahead as i64);
-            let number = em.op(part, &format!("arith.addi {position}, {ahead} : i64"));
+            let number = em.arith(part, "arith.addi", position, ahead);
             vectors.push(self.element(em, part, Some(number), lanes)?);
             em.close_plain(part);
         }
         for (row, value) in interleave(em, inner, vectors, self.elem, lanes).into_iter().enumerate() {
             let ahead = em.int(row as i64);
-            let row = em.op(inner, &format!("arith.addi {first}, {ahead} : i64"));
+            let row = em.arith(inner, "arith.addi", first, ahead);
             let ahead = self.ahead(em, inner, row);
             let place = self.place(em, inner, (to, self.width), ahead);
             self.write(em, inner, value, place, lanes);

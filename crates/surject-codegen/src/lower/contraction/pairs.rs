@@ -1,9 +1,9 @@
 //! Emits products of pairs of narrow values ([`crate::schedule::contraction::pairs`]).
 
-use crate::code::Value;
 use crate::CodegenError;
-use crate::lower::emit::{Emitter, ScopeId};
-use crate::machine::elem::Elem;
+use crate::code::{Index, Op, Value};
+use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::machine::elem::{Elem, Type};
 use crate::schedule::contraction::Contraction;
 use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
 
@@ -25,15 +25,15 @@ impl Pairs {
             if self.kind == Kind::Halves {
                 // It is in the upper bits.
                 let upper = em.constant(Elem::I32, bits, lanes);
-                value = em.op(scope, &format!("arith.shrui {value}, {upper} : {ty}"));
+                value = em.op(scope, Op::same("arith.shrui", [value, upper], ty));
             } else {
                 let mask = em.constant(Elem::I32, (1 << bits) - 1, lanes);
-                value = em.op(scope, &format!("arith.andi {value}, {mask} : {ty}"));
+                value = em.op(scope, Op::same("arith.andi", [value, mask], ty));
             }
             let place = em.constant(Elem::I32, place, lanes);
-            let value = em.op(scope, &format!("arith.shli {value}, {place} : {ty}"));
+            let value = em.op(scope, Op::same("arith.shli", [value, place], ty));
             all = Some(match all {
-                Some(all) => em.op(scope, &format!("arith.ori {all}, {value} : {ty}")),
+                Some(all) => em.op(scope, Op::same("arith.ori", [all, value], ty)),
                 None => value,
             });
         }
@@ -49,9 +49,9 @@ impl Pairs {
         let mut value = self.bits(em, scope, value, many);
         if self.kind == Kind::Halves {
             let sixteen = em.constant(Elem::I32, 16, many);
-            value = em.op(scope, &format!("arith.shrui {value}, {sixteen} : {wide}"));
+            value = em.op(scope, Op::same("arith.shrui", [value, sixteen], wide));
         }
-        let narrow = em.op(scope, &format!("arith.trunci {value} : {wide} to {}", few.ty(many)));
+        let narrow = em.op(scope, Op::cast("arith.trunci", value, wide, few.ty(many)));
         cast(em, scope, narrow, (few, many), (self.elem(), lanes))
     }
 
@@ -69,29 +69,20 @@ impl Pairs {
             return Err(CodegenError::malformed("products of bytes outside the registers for tiles"));
         }
         if self.kind == Kind::Halves {
-            let pairs = format!("vector<{}xbf16>", 2 * lanes);
-            let [x, y] = [x, y].map(|v| em.op(scope, &format!("vector.bitcast {v} : {ty} to {pairs}")));
-            return Ok(em.op(
-                scope,
-                &format!(
-                    "llvm.call_intrinsic \"llvm.x86.avx512bf16.dpbf16ps.{}\"({into}, {x}, {y}) : \
-                     ({ty}, {pairs}, {pairs}) -> {ty}",
-                    32 * lanes
-                ),
-            ));
+            let pairs = Type::Bf16(2 * lanes);
+            let [x, y] = [x, y].map(|v| em.op(scope, Op::cast("vector.bitcast", v, ty, pairs)));
+            let name = format!("llvm.x86.avx512bf16.dpbf16ps.{}", 32 * lanes);
+            return Ok(em.op(scope, Op::intrinsic(name, [(into, ty), (x, pairs), (y, pairs)], Some(ty))));
         }
         let halves = Elem::I16.ty(2 * lanes);
         let [x, y] = [x, y].map(|v| cast(em, scope, v, (Elem::I32, lanes), (Elem::I16, 2 * lanes)));
         let name = match lanes {
-            16 => "avx512.pmaddw.d.512",
-            8 => "avx2.pmadd.wd",
-            _ => "sse2.pmadd.wd",
+            16 => "llvm.x86.avx512.pmaddw.d.512",
+            8 => "llvm.x86.avx2.pmadd.wd",
+            _ => "llvm.x86.sse2.pmadd.wd",
         };
-        let sum = em.op(
-            scope,
-            &format!("llvm.call_intrinsic \"llvm.x86.{name}\"({x}, {y}) : ({halves}, {halves}) -> {ty}"),
-        );
-        Ok(em.op(scope, &format!("arith.addi {into}, {sum} : {ty}")))
+        let sum = em.op(scope, Op::intrinsic(name, [(x, halves), (y, halves)], Some(ty)));
+        Ok(em.op(scope, Op::same("arith.addi", [into, sum], ty)))
     }
 
     /// As [`Pairs::multiply_add`] of halves, with whatever factors.
@@ -108,14 +99,14 @@ impl Pairs {
             (em.constant(Elem::I32, 16, lanes), em.constant(Elem::I32, 0xffff_0000, lanes));
         let parts = [x, y].map(|v| {
             let bits = self.bits(em, scope, v, lanes);
-            let first = em.op(scope, &format!("arith.shli {bits}, {sixteen} : {ty}"));
-            let second = em.op(scope, &format!("arith.andi {bits}, {upper} : {ty}"));
+            let first = em.op(scope, Op::same("arith.shli", [bits, sixteen], ty));
+            let second = em.op(scope, Op::same("arith.andi", [bits, upper], ty));
             [first, second].map(|v| cast(em, scope, v, (Elem::I32, lanes), (Elem::F32, lanes)))
         });
         let [[x0, x1], [y0, y1]] = parts;
         let ty = Elem::F32.ty(lanes);
-        let sum = em.op(scope, &format!("math.fma {x0}, {y0}, {into} : {ty}"));
-        em.op(scope, &format!("math.fma {x1}, {y1}, {sum} : {ty}"))
+        let sum = em.op(scope, Op::same("math.fma", [x0, y0, into], ty));
+        em.op(scope, Op::same("math.fma", [x1, y1, sum], ty))
     }
 }
 
@@ -130,7 +121,7 @@ fn cast(
         return value;
     }
     let name = if many > 1 && from.size() != to.size() { "vector.bitcast" } else { "arith.bitcast" };
-    em.op(scope, &format!("{name} {value} : {} to {}", from.ty(many), to.ty(lanes)))
+    em.op(scope, Op::cast(name, value, from.ty(many), to.ty(lanes)))
 }
 
 /// Where the smallest halves of what is packed are kept: 16-bit integers, as many as a vector holds.
@@ -146,8 +137,7 @@ impl Least {
     /// One of its own, for vectors of so many pairs.
     pub(crate) fn new(em: &mut Emitter<'_>, lanes: usize) -> Least {
         let (root, bytes) = (em.root(), em.int(4 * MARK));
-        let pointer =
-            em.op(root, &format!("llvm.alloca {bytes} x i8 {{alignment = 64 : i64}} : (i64) -> !llvm.ptr"));
+        let pointer = em.op(root, Op::Alloca { count: bytes, of: Elem::I8.ty(1), alignment: Some(64) });
         Least { pointer, lanes }
     }
 
@@ -158,21 +148,17 @@ impl Least {
         (panel, count): (Value, i64),
         lanes: usize,
     ) -> Least {
-        let to = format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32");
-        Least { pointer: em.op(scope, &to), lanes }
+        Least { pointer: mark(em, scope, panel, count), lanes }
     }
 
     fn load(&self, em: &mut Emitter<'_>, scope: ScopeId, pairs: usize) -> Value {
         let ty = Elem::I16.ty(2 * pairs);
-        em.op(scope, &format!("llvm.load {} {{alignment = 4 : i64}} : !llvm.ptr -> {ty}", self.pointer))
+        em.op(scope, Op::aligned_load(self.pointer, ty, 4))
     }
 
     fn store(&self, em: &mut Emitter<'_>, scope: ScopeId, least: Value, pairs: usize) {
         let ty = Elem::I16.ty(2 * pairs);
-        em.line(
-            scope,
-            &format!("llvm.store {least}, {} {{alignment = 4 : i64}} : {ty}, !llvm.ptr", self.pointer),
-        );
+        em.run(scope, Op::aligned_store(least, self.pointer, ty, 4));
     }
 
     /// Nothing is packed yet.
@@ -191,32 +177,36 @@ impl Least {
     ) {
         let halves = Elem::I16.ty(2 * many);
         let [size, one] = [0x7fff, 1].map(|bits| em.constant(Elem::I16, bits, 2 * many));
-        let bits = em.op(scope, &format!("llvm.bitcast {pairs} : {} to {halves}", elem.ty(many)));
-        let size = em.op(scope, &format!("arith.andi {bits}, {size} : {halves}"));
-        let below = em.op(scope, &format!("arith.subi {size}, {one} : {halves}"));
+        let bits = em.op(scope, Op::cast("llvm.bitcast", pairs, elem.ty(many), halves));
+        let size = em.op(scope, Op::same("arith.andi", [bits, size], halves));
+        let below = em.op(scope, Op::same("arith.subi", [size, one], halves));
         let least = self.load(em, scope, many);
-        let least = em.op(scope, &format!("arith.minui {least}, {below} : {halves}"));
+        let least = em.op(scope, Op::same("arith.minui", [least, below], halves));
         self.store(em, scope, least, many);
     }
 
     /// Joins what another one has kept.
     pub(crate) fn join(&self, em: &mut Emitter<'_>, scope: ScopeId, other: &Least) {
         let [x, y] = [self, other].map(|least| least.load(em, scope, self.lanes));
-        let least = em.op(scope, &format!("arith.minui {x}, {y} : {}", Elem::I16.ty(2 * self.lanes)));
+        let least = em.op(scope, Op::same("arith.minui", [x, y], Elem::I16.ty(2 * self.lanes)));
         self.store(em, scope, least, self.lanes);
     }
 
     /// Writes behind a panel of so many pairs of halves whether one of the halves is subnormal.
     pub(crate) fn mark(&self, em: &mut Emitter<'_>, scope: ScopeId, (panel, count): (Value, i64)) {
         let (least, halves) = (self.load(em, scope, self.lanes), Elem::I16.ty(2 * self.lanes));
-        let least = em.op(scope, &format!("vector.reduction <minui>, {least} : {halves} into i16"));
+        let least = em.op(scope, Op::Reduction { kind: "minui", vector: least, ty: halves });
         let subnormal = em.constant(Elem::I16, 0x7f, 1);
-        let any = em.op(scope, &format!("arith.cmpi ult, {least}, {subnormal} : i16"));
-        let any = em.op(scope, &format!("arith.extui {any} : i1 to i32"));
-        let to =
-            em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
-        em.line(scope, &format!("llvm.store {any}, {to} : i32, !llvm.ptr"));
+        let any = em.cmpi(At { scope, lanes: 1 }, "ult", least, subnormal, Elem::I16);
+        let any = em.op(scope, Op::cast("arith.extui", any, Type::I1, Elem::I32.ty(1)));
+        let to = mark(em, scope, panel, count);
+        em.run(scope, Op::store(any, to, Elem::I32.ty(1)));
     }
+}
+
+/// Where the mark of a panel of so many pairs is.
+fn mark(em: &mut Emitter<'_>, scope: ScopeId, panel: Value, count: i64) -> Value {
+    em.op(scope, Op::Element { pointer: panel, index: Index::Number(count), of: Elem::I32.ty(1) })
 }
 
 /// Packs a panel of so many elements, and marks it if halves may be subnormal.
@@ -240,11 +230,11 @@ pub(crate) fn marked(
 /// Is one of two panels of so many pairs marked?
 pub(crate) fn is_marked(em: &mut Emitter<'_>, scope: ScopeId, panels: [(Value, i64); 2]) -> Value {
     let [x, y] = panels.map(|(panel, count)| {
-        let from =
-            em.op(scope, &format!("llvm.getelementptr {panel}[{count}] : (!llvm.ptr) -> !llvm.ptr, i32"));
-        em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> i32"))
+        let from = mark(em, scope, panel, count);
+        em.op(scope, Op::load(from, Elem::I32.ty(1)))
     });
-    let both = em.op(scope, &format!("arith.ori {x}, {y} : i32"));
+    let at = At { scope, lanes: 1 };
+    let both = em.bin(at, "arith.ori", x, y, Elem::I32);
     let zero = em.constant(Elem::I32, 0, 1);
-    em.op(scope, &format!("arith.cmpi ne, {both}, {zero} : i32"))
+    em.cmpi(at, "ne", both, zero, Elem::I32)
 }

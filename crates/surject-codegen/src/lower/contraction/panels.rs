@@ -5,8 +5,8 @@
 //! every panel. Then some terms of all tiles are added at a time: the rows of the column factor are read from their
 //! start to their end, a few side by side, and the tiles are kept in memory near by.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::{Lin, LoopSet};
 use crate::expression::output::buffers;
 use crate::lower::contraction::apart::Given;
@@ -61,9 +61,9 @@ impl Tiles<'_> {
         let iv = em.name();
         let to = self.offset(em, clear, part.tile, iv);
         let (ty, size) = (s.elem.ty(lanes), s.elem.size());
-        em.line(clear, &format!("llvm.store {neutral}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr"));
+        em.run(clear, Op::aligned_store(neutral, to, ty, size));
         let bounds = Bounds {
-            low: zero.clone(),
+            low: zero,
             high: em.int(s.group * s.width * s.block),
             step: em.int(lanes as i64),
         };
@@ -72,8 +72,8 @@ impl Tiles<'_> {
         let pass = em.open(part.item, Vec::new(), None);
         let first = em.name();
         let (all, most) = (em.int(s.sum), em.int(s.pass));
-        let left = em.op(pass, &format!("arith.subi {all}, {first} : i64"));
-        let count = em.op(pass, &format!("arith.minsi {left}, {most} : i64"));
+        let left = em.arith(pass, "arith.subi", all, first);
+        let count = em.arith(pass, "arith.minsi", left, most);
         let inner = Part { item: pass, ..*part };
         self.panels(em, &inner, Pass::Terms(first, count))?;
         em.close_loop(pass, first, &Bounds { low: zero, high: all, step: most }, &[]);
@@ -90,13 +90,13 @@ impl Tiles<'_> {
         let s = &self.sizes;
         let low = self.times(em, part.item, part.group, s.group);
         let (step, most) = (em.int(s.group), em.int(s.all_panels));
-        let end = em.op(part.item, &format!("arith.addi {low}, {step} : i64"));
-        let end = em.op(part.item, &format!("arith.minsi {end}, {most} : i64"));
+        let end = em.arith(part.item, "arith.addi", low, step);
+        let end = em.arith(part.item, "arith.minsi", end, most);
         let beside = em.open(part.item, Vec::new(), None);
         let beside_iv = em.name();
         let until = em.int(s.beside);
-        let until = em.op(beside, &format!("arith.addi {beside_iv}, {until} : i64"));
-        let until = em.op(beside, &format!("arith.minsi {until}, {end} : i64"));
+        let until = em.arith(beside, "arith.addi", beside_iv, until);
+        let until = em.arith(beside, "arith.minsi", until, end);
         if self.fresh {
             self.pack_fresh(em, beside, (beside_iv, until), part.columns)?;
         }
@@ -107,7 +107,7 @@ impl Tiles<'_> {
         let place = match &self.windows {
             Some(windows) => {
                 let ahead = self.times(em, row, row_iv, s.high);
-                let first = em.op(row, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+                let first = em.arith(row, "arith.addi", part.first_row, ahead);
                 Some(self.place(em, row, windows, first)?)
             }
             None => None,
@@ -121,12 +121,12 @@ impl Tiles<'_> {
         let panel = self.bind_panel(em, column, &self.c.columns, column_iv);
         let at = OpenTile {
             row,
-            row_iv: row_iv,
+            row_iv,
             column,
-            column_iv: column_iv,
-            beside_iv: beside_iv,
-            low: low,
-            panel: panel,
+            column_iv,
+            beside_iv,
+            low,
+            panel,
         };
         let columns = self.columns_of_panel(em, part, &at);
         let mut from = From { rows, columns, place };
@@ -139,7 +139,7 @@ impl Tiles<'_> {
         if !matches!(pass, Pass::Terms(..)) {
             self.store_tile(em, part, &at, (tile, from.place.as_ref()), &to)?;
         }
-        let bounds = Bounds { low: beside_iv.clone(), high: until, step: em.int(1) };
+        let bounds = Bounds { low: beside_iv, high: until, step: em.int(1) };
         em.close_loop(column, column_iv, &bounds, &[]);
         em.close_loop(row, row_iv, part.tiles, &[]);
         let bounds = Bounds { low, high: end, step: em.int(s.beside) };
@@ -162,10 +162,10 @@ impl Tiles<'_> {
             return self.offset(em, column, part.columns, start);
         }
         let number = if self.fresh {
-            em.op(column, &format!("arith.subi {column_iv}, {beside_iv} : i64"))
+            em.arith(column, "arith.subi", column_iv, beside_iv)
         } else {
             let batched = self.times(em, column, part.batch, s.all_panels);
-            em.op(column, &format!("arith.addi {batched}, {column_iv} : i64"))
+            em.arith(column, "arith.addi", batched, column_iv)
         };
         let start = self.times(em, column, number, s.column_panel());
         self.offset(em, column, part.columns, start)
@@ -185,10 +185,10 @@ impl Tiles<'_> {
         if matches!(pass, Pass::Whole) {
             return part.tile;
         }
-        let number = em.op(column, &format!("arith.subi {column_iv}, {low} : i64"));
+        let number = em.arith(column, "arith.subi", column_iv, low);
         let above = self.times(em, column, number, s.width * s.block);
         let ahead = self.times(em, column, row_iv, s.width * s.high);
-        let place = em.op(column, &format!("arith.addi {above}, {ahead} : i64"));
+        let place = em.arith(column, "arith.addi", above, ahead);
         let tile = self.offset(em, column, part.tile, place);
         if let Pass::Terms(first, _) = pass {
             let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
@@ -233,8 +233,7 @@ impl Tiles<'_> {
             self.sum(em, scope, from, to, inner)?;
             match predicate {
                 Some(predicate) => {
-                    let compare = format!("arith.cmpi {predicate}, {}, {whole} : i64", at.panel);
-                    let holds = em.op(at.column, &compare);
+                    let holds = em.compare(at.column, predicate, at.panel, whole);
                     em.close_if(scope, holds);
                 }
                 None => em.close_plain(scope),
@@ -255,7 +254,7 @@ impl Tiles<'_> {
         let (s, c) = (&self.sizes, self.c);
         let &OpenTile { row_iv, column, panel, .. } = at;
         let ahead = self.times(em, column, row_iv, s.high);
-        let first = em.op(column, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let first = em.arith(column, "arith.addi", part.first_row, ahead);
         // A tile that begins earlier has the rows from there on.
         if let Some(earlier) = place.and_then(|p| p.earlier.as_ref()) {
             let skipped = self.times(em, column, *earlier, s.width);

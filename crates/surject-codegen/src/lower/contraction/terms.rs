@@ -9,14 +9,14 @@
 //! Long sums of floats are made in blocks ([`crate::schedule::blocks`]): the registers begin anew with every block, and what they
 //! have by its end is added to the tile in memory.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Index, Op, Value};
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::tile::{Ends, Inner};
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
-use crate::machine::elem::{Elem, Type};
+use crate::machine::elem::Type;
 use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
 use crate::schedule::contraction::terms::together;
@@ -181,7 +181,7 @@ impl Tiles<'_> {
 
     /// The places of the sums in the tile in memory.
     fn places(&self, em: &mut Emitter<'_>, scope: ScopeId, t: &Tile<'_>) -> Vec<Value> {
-        let (vectors, most, name) = (t.all.len(), self.c.tile.lanes, self.sizes.elem.name());
+        let (vectors, most) = (t.all.len(), self.c.tile.lanes);
         let mut places = Vec::new();
         let mut row = t.ends.tile;
         for i in 0..t.sums() {
@@ -189,12 +189,7 @@ impl Tiles<'_> {
                 row = self.offset(em, scope, row, t.ends.apart);
             }
             let ahead = i % vectors * most;
-            places.push(
-                em.op(
-                    scope,
-                    &format!("llvm.getelementptr {row}[{ahead}] : (!llvm.ptr) -> !llvm.ptr, {name}"),
-                ),
-            );
+            places.push(self.ahead_of(em, scope, row, ahead as i64));
         }
         places
     }
@@ -202,8 +197,7 @@ impl Tiles<'_> {
     /// Stores a sum of so many lanes in the tile in memory.
     fn store_sum(&self, em: &mut Emitter<'_>, at: At, sum: Value, to: Value) {
         let (ty, size) = (self.sizes.elem.ty(at.lanes), self.sizes.elem.size());
-        let store = format!("llvm.store {sum}, {to} {{alignment = {size} : i64}} : {ty}, !llvm.ptr");
-        em.line(at.scope, &store);
+        em.run(at.scope, Op::aligned_store(sum, to, ty, size));
     }
 
     /// A tile in memory of no terms, for blocks to be added to.
@@ -228,11 +222,11 @@ impl Tiles<'_> {
         let (elem, dtype) = (self.sizes.elem, self.dag[self.c.node].dtype);
         for (i, (sum, to)) in sums.iter().zip(self.places(em, scope, t)).enumerate() {
             let at = At { scope, lanes: t.all[i % t.all.len()] };
-            let mut sum = t.group.map_or(sum.clone(), |group| self.joined(em, scope, *sum, (group, t.all[0])));
+            let mut sum =
+                t.group.map_or(*sum, |group| self.joined(em, scope, *sum, (group, t.all[0])));
             if how == Flush::Add {
                 let (ty, size) = (elem.ty(at.lanes), elem.size());
-                let load = format!("llvm.load {to} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-                let before = em.op(scope, &load);
+                let before = em.op(scope, Op::aligned_load(to, ty, size));
                 sum = em.join_values(t.op, dtype, before, sum, at)?;
             }
             self.store_sum(em, at, sum, to);
@@ -259,10 +253,10 @@ impl Tiles<'_> {
                 // Of the last block of a loop there may be less.
                 (Some(Level { block: Some(block), count: all, .. }), Some(o)) => {
                     let block = em.int(*block);
-                    let left = em.op(outer, &format!("arith.subi {all}, {} : i64", o.number));
-                    em.op(outer, &format!("arith.minsi {left}, {block} : i64"))
+                    let left = em.arith(outer, "arith.subi", *all, o.number);
+                    em.arith(outer, "arith.minsi", left, block)
                 }
-                _ => level.count.clone(),
+                _ => level.count,
             };
             open.push(OpenLevel { scope: em.open(outer, Vec::new(), None), number, names, count });
         }
@@ -294,7 +288,7 @@ impl Tiles<'_> {
             let outside = depth.checked_sub(1).map(|d| &open[d]);
             let sums = self.close_level(em, (level, own, outside), t, next);
             next = sums[..carries].to_vec();
-            columns_then = sums[carries + 1].clone();
+            columns_then = sums[carries + 1];
             let outer = outside.map_or(scope, |o| o.scope);
             if let Some(group) = t.group.filter(|g| depth + 1 == levels.len() && g.count % g.terms > 0) {
                 let rest = group.count % group.terms;
@@ -328,7 +322,7 @@ impl Tiles<'_> {
         let (carries, vectors) = (own.names.len() - 2, t.all.len());
         let mut inits: Vec<Value> = match outside {
             Some(o) if !level.anew => o.names[..carries].to_vec(),
-            _ => (0..carries).map(|i| t.zeros[i % vectors].clone()).collect(),
+            _ => (0..carries).map(|i| t.zeros[i % vectors]).collect(),
         };
         inits.extend(match outside {
             Some(o) => o.names[o.names.len() - 2..].to_vec(),
@@ -336,12 +330,12 @@ impl Tiles<'_> {
         });
         let carried: Vec<Carried> = (own.names.iter().zip(inits).zip(next).enumerate())
             .map(|(i, ((name, init), next))| {
-                let ty = if i < carries { t.types[i % vectors].clone() } else { Type::Pointer };
-                Carried { name: name.clone(), init, ty, next }
+                let ty = if i < carries { t.types[i % vectors] } else { Type::Pointer };
+                Carried { name: *name, init, ty, next }
             })
             .collect();
         let (low, step) = (em.int(0), em.int(level.block.unwrap_or(1)));
-        let bounds = Bounds { low, high: own.count.clone(), step };
+        let bounds = Bounds { low, high: own.count, step };
         em.close_loop(own.scope, own.number, &bounds, &carried)
     }
 
@@ -410,7 +404,7 @@ impl Tiles<'_> {
             if let Some(size) = own.blocks.first() {
                 let Level { count, by, columns, anew, .. } = &levels[at];
                 let (by, columns) = (by * size, columns.map(|by| by * size));
-                let blocks = Level { count: count.clone(), by, columns, block: Some(*size), anew: *anew };
+                let blocks = Level { count: *count, by, columns, block: Some(*size), anew: *anew };
                 levels[at].anew = true;
                 levels.insert(at, blocks);
             }
@@ -429,15 +423,16 @@ impl Tiles<'_> {
         let (elem, size) = (self.sizes.elem, self.sizes.elem.size());
         let ty = elem.ty(lanes);
         if exist == lanes {
-            let load = format!("llvm.load {from} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-            return em.op(scope, &load);
+            return em.op(scope, Op::aligned_load(from, ty, size));
         }
         let (mask, none) = (em.first_lanes(exist, lanes), em.constant(elem, 0, lanes));
-        let load = format!(
-            "llvm.intr.masked.load {from}, {mask}, {none} {{alignment = {size} : i32}} : (!llvm.ptr, {}, {ty}) -> {ty}",
-            Elem::I1.ty(lanes)
-        );
-        em.op(scope, &load)
+        em.op(scope, Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment: size })
+    }
+
+    /// The element of a known number behind a pointer.
+    fn ahead_of(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: Value, number: i64) -> Value {
+        let of = self.sizes.elem.ty(1);
+        em.op(scope, Op::Element { pointer, index: Index::Number(number), of })
     }
 
     /// Where the elements of a row are.
@@ -446,8 +441,7 @@ impl Tiles<'_> {
             Some(place) => self.offset(em, scope, a, *place),
             None => {
                 let step = t.inner.reads.map_or(1, |r| r.step);
-                let (place, name) = (row as i64 * step, self.sizes.elem.name());
-                em.op(scope, &format!("llvm.getelementptr {a}[{place}] : (!llvm.ptr) -> !llvm.ptr, {name}"))
+                self.ahead_of(em, scope, a, row as i64 * step)
             }
         }
     }
@@ -461,36 +455,27 @@ impl Tiles<'_> {
         sums: &[Value],
         t: &Tile<'_>,
     ) -> Result<Vec<Value>, CodegenError> {
-        let (s, c, name) = (&self.sizes, self.c, self.sizes.elem.name());
+        let (s, c, one) = (&self.sizes, self.c, self.sizes.elem.ty(1));
         let (most, vectors) = (c.tile.lanes, t.all.len());
         let types: Vec<Type> = t.all.iter().map(|&lanes| s.elem.ty(lanes)).collect();
         let mut vector = Vec::new();
         for (v, &lanes) in t.all.iter().enumerate() {
             let exist = usize::try_from(t.inner.active).unwrap_or(0).saturating_sub(v * most).min(lanes);
-            let from = em.op(
-                scope,
-                &format!("llvm.getelementptr {b}[{}] : (!llvm.ptr) -> !llvm.ptr, {name}", v * most),
-            );
+            let from = self.ahead_of(em, scope, b, (v * most) as i64);
             vector.push(self.first_of(em, scope, from, (exist, lanes)));
         }
         let mut next: Vec<Value> = vec![Value::NONE; sums.len()];
         for row in 0..t.inner.high {
             let from = self.of_row(em, scope, a, (row, t));
-            let single = em.op(scope, &format!("llvm.load {from} : !llvm.ptr -> {name}"));
-            let wide = em.op(scope, &format!("vector.broadcast {single} : {name} to {}", types[0]));
+            let single = em.op(scope, Op::load(from, one));
+            let wide = em.op(scope, Op::cast("vector.broadcast", single, one, types[0]));
             // The last vector may have fewer lanes. It goes first: after the others it would be made where the element of
             // the row lies, which is free then, and all sums would move from register to register.
             for (v, (column, ty)) in vector.iter().zip(&types).enumerate().rev() {
                 let (lanes, at) = (t.all[v], row * vectors + v);
                 let value = match lanes == t.all[0] {
-                    true => wide.clone(),
-                    false => em.op(
-                        scope,
-                        &format!(
-                            "vector.extract_strided_slice {wide} {{offsets = [0], sizes = [{lanes}], strides = [1]}} : {} to {ty}",
-                            types[0]
-                        ),
-                    ),
+                    true => wide,
+                    false => em.op(scope, Op::First { vector: wide, from: types[0], to: *ty }),
                 };
                 let into = &sums[at];
                 if let Some(pairs) = c.pairs {
@@ -508,8 +493,8 @@ impl Tiles<'_> {
                 }
                 // The values of this row and these columns are known here; the rest of the term is arithmetic.
                 let part = em.open(scope, vec![(c.lane, Value::NONE)], Some((c.lane, lanes)));
-                em.seed(part, c.factors[0], Val { ssa: value.clone(), lanes });
-                em.seed(part, c.factors[1], Val { ssa: column.clone(), lanes });
+                em.seed(part, c.factors[0], Val { ssa: value, lanes });
+                em.seed(part, c.factors[1], Val { ssa: *column, lanes });
                 let dtype = self.dag[c.node].dtype;
                 next[at] = em.join_term(t.op, t.body, dtype, *into, At { scope: part, lanes })?;
                 em.close_plain(part);
@@ -529,10 +514,10 @@ impl Tiles<'_> {
     ) -> Value {
         let (elem, ty) = (self.sizes.elem, self.sizes.elem.ty(lanes));
         if elem != elem.int() {
-            return em.op(scope, &format!("math.fma {value}, {column}, {into} : {ty}"));
+            return em.op(scope, Op::same("math.fma", [value, column, into], ty));
         }
-        let product = em.op(scope, &format!("arith.muli {value}, {column} : {ty}"));
-        em.op(scope, &format!("arith.addi {into}, {product} : {ty}"))
+        let product = em.op(scope, Op::same("arith.muli", [value, column], ty));
+        em.op(scope, Op::same("arith.addi", [into, product], ty))
     }
 
     /// The sums with so many terms of a group. What does not exist is zero.
@@ -547,15 +532,13 @@ impl Tiles<'_> {
         let elem = self.sizes.elem;
         let columns = self.first_of(em, scope, b, ((terms * group.apart) as usize, group.lanes));
         let width = (group.terms as usize).next_power_of_two();
-        let narrow = elem.ty(width);
-        let lane = |lane: usize| (lane as i64 / group.apart).min(group.terms - 1).to_string();
-        let spread = (0..group.lanes).map(lane).collect::<Vec<_>>().join(", ");
+        let lane = |lane: usize| (lane as i64 / group.apart).min(group.terms - 1);
+        let spread: Vec<i64> = (0..group.lanes).map(lane).collect();
         let mut next = Vec::new();
         for (row, sum) in sums.iter().enumerate() {
             let from = self.of_row(em, scope, a, (row, t));
             let some = self.first_of(em, scope, from, (terms as usize, width));
-            let value =
-                em.op(scope, &format!("vector.shuffle {some}, {some} [{spread}] : {narrow}, {narrow}"));
+            let value = em.shuffled((some, some), &spread, (elem, width), scope);
             next.push(self.multiply_add(em, scope, (value, columns), *sum, group.lanes));
         }
         next
@@ -570,19 +553,17 @@ impl Tiles<'_> {
         (group, lanes): (Group, usize),
     ) -> Value {
         let elem = self.sizes.elem;
-        let (wide, ty) = (elem.ty(group.lanes), elem.ty(lanes));
         let add = if elem == elem.int() { "arith.addi" } else { "arith.addf" };
         let mut joined: Option<Value> = None;
         for term in 0..group.terms {
-            let lane =
-                |lane: usize| (term * group.apart + lane as i64).min(group.lanes as i64 - 1).to_string();
-            let list = (0..lanes).map(lane).collect::<Vec<_>>().join(", ");
-            let part = em.op(scope, &format!("vector.shuffle {sum}, {sum} [{list}] : {wide}, {wide}"));
+            let lane = |lane: usize| (term * group.apart + lane as i64).min(group.lanes as i64 - 1);
+            let columns: Vec<i64> = (0..lanes).map(lane).collect();
+            let part = em.shuffled((sum, sum), &columns, (elem, group.lanes), scope);
             joined = Some(match joined {
-                Some(before) => em.op(scope, &format!("{add} {before}, {part} : {ty}")),
+                Some(before) => em.bin(At { scope, lanes }, add, before, part, elem),
                 None => part,
             });
         }
-        joined.unwrap_or_else(|| sum)
+        joined.unwrap_or(sum)
     }
 }

@@ -1,13 +1,13 @@
 //! One tile: the function that sums it, and what is stored of it.
 
-use crate::machine::elem::Type;
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Symbol, Value};
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::contraction::Tiles;
 use crate::lower::contraction::direct::Target;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::units::decode;
+use crate::machine::elem::Type;
 use crate::schedule::contraction::windows::Reads;
 use surject_ir::{AccOp, BinaryOp};
 
@@ -68,11 +68,11 @@ impl Tiles<'_> {
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
         let count = inner.terms.or(inner.count).unwrap_or_else(|| em.int(terms));
         if op != AccOp::Add || !self.is_product(body) {
-            let ends = Ends { rows, columns, stride: stride, count: count, tile: *tile, apart: *apart };
+            let ends = Ends { rows, columns, stride, count, tile: *tile, apart: *apart };
             return self.terms(em, scope, ends, inner);
         }
         let (lanes, vectors, high) = (c.tile.lanes, c.tile.vectors, inner.high);
-        let mut name = format!("@tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
+        let mut name = format!("tile_{}_{high}x{vectors}x{lanes}", s.elem.name());
         for (holds, word) in
             [(c.pairs.is_some(), "_pairs"), (inner.exact, "_exact"), (inner.terms.is_some(), "_more")]
         {
@@ -112,18 +112,8 @@ impl Tiles<'_> {
             apart: own.parameter(Type::I64),
         };
         self.terms(&mut own, root, ends, inner)?;
-        let parameters = own.parameters();
-        let (text, _) = own.finish();
-        em.declarations.insert(format!(
-            "llvm.func internal {name}({parameters}) {{\n{text}llvm.return\n}}"
-        ));
-        em.line(
-            scope,
-            &format!(
-                "llvm.call {name}({rows}, {columns}, {stride}, {count}, {tile}, {apart}) : \
-                 (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, i64) -> ()"
-            ),
-        );
+        let (function, _) = own.finish_function(Symbol::Named(name));
+        em.call_shared(scope, function, &[rows, columns, stride, count, *tile, *apart]);
         Ok(())
     }
 
@@ -161,15 +151,15 @@ impl Tiles<'_> {
             outside = Some((last, digit));
         }
         let (count, from) = match &outside {
-            Some((last, digit)) => (em.int(self.dag.extent(*last)), digit.clone()),
-            None => (end.map_or_else(|| em.int(s.rows), |end| end), first_row),
+            Some((last, digit)) => (em.int(self.dag.extent(*last)), *digit),
+            None => (end.unwrap_or_else(|| em.int(s.rows)), first_row),
         };
         let high = em.int(s.high);
-        let left = em.op(scope, &format!("arith.subi {count}, {from} : i64"));
-        let here = em.op(scope, &format!("arith.minsi {left}, {high} : i64"));
+        let left = em.arith(scope, "arith.subi", count, from);
+        let here = em.arith(scope, "arith.minsi", left, high);
         let line = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let row = em.op(line, &format!("arith.addi {from}, {iv} : i64"));
+        let row = em.arith(line, "arith.addi", from, iv);
         match outside {
             Some((last, _)) => em.bind(line, last, row),
             None => {
@@ -198,7 +188,7 @@ impl Tiles<'_> {
                 em.close_plain(part);
             } else {
                 let predicate = if inside { "ult" } else { "uge" };
-                let holds = em.op(line, &format!("arith.cmpi {predicate}, {panel}, {whole} : i64"));
+                let holds = em.compare(line, predicate, panel, whole);
                 em.close_if(part, holds);
             }
         }
@@ -220,15 +210,14 @@ impl Tiles<'_> {
         let lanes = step as usize;
         let at_loop = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let position = em.op(at_loop, &format!("arith.addi {base}, {iv} : i64"));
+        let position = em.arith(at_loop, "arith.addi", base, iv);
         let vector = (lanes > 1).then_some((c.lane, lanes));
         let inner = em.open(at_loop, vec![(c.lane, position)], vector);
         em.activate(inner, (high - low) as usize, lanes);
         let at = At { scope: inner, lanes };
         let pointer = self.offset(em, inner, from, iv);
         let (ty, size) = (self.sizes.elem.ty(lanes), self.sizes.elem.size());
-        let sum =
-            em.op(inner, &format!("llvm.load {pointer} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}"));
+        let sum = em.op(inner, Op::aligned_load(pointer, ty, size));
         let sum = em.round_half(at, dtype, sum);
         em.seed(inner, c.node, Val { ssa: sum, lanes });
         let value = em.value(self.output.root, inner)?;

@@ -1,7 +1,7 @@
 //! Emits tiles that visit only a part of their space ([`crate::schedule::contraction::triangle`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::dag::NodeId;
 use crate::expression::tail::{Edge, Side, Tail};
 use crate::lower::contraction::panels::{From, OpenTile, Part, Pass};
@@ -48,12 +48,12 @@ impl Tiles<'_> {
             return Ok(None);
         }
         let ahead = self.times(em, scope, row_iv, s.high);
-        let first = em.op(scope, &format!("arith.addi {}, {ahead} : i64", part.first_row));
+        let first = em.arith(scope, "arith.addi", part.first_row, ahead);
         let (high, one) = (em.int(s.high), em.int(1));
-        let end = em.op(scope, &format!("arith.addi {first}, {high} : i64"));
-        let all = em.op(scope, &format!("arith.addi {}, {} : i64", part.first_row, part.here));
-        let end = em.op(scope, &format!("arith.minsi {end}, {all} : i64"));
-        let last = em.op(scope, &format!("arith.subi {end}, {one} : i64"));
+        let end = em.arith(scope, "arith.addi", first, high);
+        let all = em.arith(scope, "arith.addi", part.first_row, part.here);
+        let end = em.arith(scope, "arith.minsi", end, all);
+        let last = em.arith(scope, "arith.subi", end, one);
         let rows = [first, last];
         let columns = (!triangle.columns.is_empty())
             .then(|| self.bounds(em, scope, &rows, (&triangle.columns, self.dag.extent(self.c.lane))));
@@ -95,32 +95,32 @@ impl Tiles<'_> {
             let whole = digit.modulus == self.dag.extent(digit.l);
             let at = if own == Some(*digit) {
                 let [low, high] = [first, last].map(|row| match whole && self.c.rows.len() == 1 {
-                    true => row.clone(),
+                    true => *row,
                     false => {
                         let all = em.int(self.dag.extent(digit.l));
-                        let row = em.op(scope, &format!("arith.remui {row}, {all} : i64"));
-                        em.op(scope, &format!("arith.remui {row}, {modulus} : i64"))
+                        let row = em.arith(scope, "arith.remui", *row, all);
+                        em.arith(scope, "arith.remui", row, modulus)
                     }
                 });
-                let rows = em.op(scope, &format!("arith.subi {last}, {first} : i64"));
-                let digits = em.op(scope, &format!("arith.subi {high}, {low} : i64"));
-                together = Some(em.op(scope, &format!("arith.cmpi eq, {rows}, {digits} : i64")));
+                let rows = em.arith(scope, "arith.subi", *last, *first);
+                let digits = em.arith(scope, "arith.subi", high, low);
+                together = Some(em.compare(scope, "eq", rows, digits));
                 // The tail of all rows is that of the row where it is the shortest.
                 if (digit.coeff > 0) == (side == Side::After) { high } else { low }
             } else {
                 em.digit(scope, digit)
             };
             let term = self.times(em, scope, at, digit.coeff);
-            sum = em.op(scope, &format!("arith.addi {sum}, {term} : i64"));
+            sum = em.arith(scope, "arith.addi", sum, term);
         }
         let (zero, all) = (em.int(0), em.int(extent));
-        sum = em.op(scope, &format!("arith.maxsi {sum}, {zero} : i64"));
-        sum = em.op(scope, &format!("arith.minsi {sum}, {all} : i64"));
+        sum = em.arith(scope, "arith.maxsi", sum, zero);
+        sum = em.arith(scope, "arith.minsi", sum, all);
         // Rows on both sides of a step of the loop around share no tail.
         match together {
             Some(together) => {
                 let none = if side == Side::After { all } else { zero };
-                em.op(scope, &format!("arith.select {together}, {sum}, {none} : i64"))
+                em.pick_number(scope, together, sum, none)
             }
             None => sum,
         }
@@ -141,21 +141,21 @@ impl Tiles<'_> {
         for tail in &self.c.triangle.terms {
             let after = tail.side == Side::After;
             let edge = self.edge(em, scope, rows, (&tail.edge, tail.side, s.sum));
-            let (none, up) = (bounds[usize::from(after)].clone(), em.int(if after { STEP - 1 } else { 0 }));
-            let edge = em.op(scope, &format!("arith.addi {edge}, {up} : i64"));
-            let edge = em.op(scope, &format!("arith.divui {edge}, {step} : i64"));
-            let edge = em.op(scope, &format!("arith.muli {edge}, {step} : i64"));
+            let (none, up) = (bounds[usize::from(after)], em.int(if after { STEP - 1 } else { 0 }));
+            let edge = em.arith(scope, "arith.addi", edge, up);
+            let edge = em.arith(scope, "arith.divui", edge, step);
+            let edge = em.arith(scope, "arith.muli", edge, step);
             // A position in the tail, which all rows have if there is one.
             let (predicate, back) = if after { ("slt", 0) } else { ("sgt", 1) };
-            let some = em.op(scope, &format!("arith.cmpi {predicate}, {edge}, {none} : i64"));
+            let some = em.compare(scope, predicate, edge, none);
             let back = em.int(back);
-            let at = em.op(scope, &format!("arith.subi {edge}, {back} : i64"));
+            let at = em.arith(scope, "arith.subi", edge, back);
             let bound = match tail.value.is_some_and(|value| value == Scalar::zero(value.dtype())) {
-                true => em.op(scope, &format!("arith.select {some}, {edge}, {none} : i64")),
+                true => em.pick_number(scope, some, edge, none),
                 false => {
                     let looking = em.open(scope, Vec::new(), None);
                     let zeros = self.are_zero(em, looking, rows, at)?;
-                    let bound = em.op(looking, &format!("arith.select {zeros}, {edge}, {none} : i64"));
+                    let bound = em.pick_number(looking, zeros, edge, none);
                     em.close_either(looking, some, Type::I64, bound, none)
                 }
             };
@@ -185,17 +185,13 @@ impl Tiles<'_> {
         let value = em.value(factor, row)?.ssa;
         let elem = Elem::of(self.dag[factor].dtype);
         let zero = em.scalar(Scalar::zero(self.dag[factor].dtype), 1);
-        let compare = match elem == elem.int() {
-            true => format!("arith.cmpi eq, {value}, {zero} : {}", elem.ty(1)),
-            false => format!("arith.cmpf oeq, {value}, {zero} : {}", elem.ty(1)),
-        };
-        let holds = em.op(row, &compare);
+        let holds = em.equal(row, value, zero, elem);
         let (name, yes) = (em.name(), em.constant(Elem::I1, 1, 1));
-        let next = em.op(row, &format!("arith.andi {name}, {holds} : i1"));
+        let next = em.bin(At { scope: row, lanes: 1 }, "arith.andi", name, holds, Elem::I1);
         let one = em.int(1);
-        let end = em.op(scope, &format!("arith.addi {last}, {one} : i64"));
+        let end = em.arith(scope, "arith.addi", *last, one);
         let carried = [Carried { name, init: yes, ty: Type::I1, next }];
-        let bounds = Bounds { low: first.clone(), high: end, step: one };
+        let bounds = Bounds { low: *first, high: end, step: one };
         Ok(em.close_loop(row, iv, &bounds, &carried).swap_remove(0))
     }
 
@@ -224,10 +220,10 @@ impl Tiles<'_> {
         let scope = at.column;
         let base = self.times(em, scope, at.panel, self.sizes.width);
         let width = em.int(self.sizes.width);
-        let behind = em.op(scope, &format!("arith.addi {base}, {width} : i64"));
-        let low = em.op(scope, &format!("arith.cmpi slt, {base}, {end} : i64"));
-        let high = em.op(scope, &format!("arith.cmpi sgt, {behind}, {first} : i64"));
-        let holds = em.op(scope, &format!("arith.andi {low}, {high} : i1"));
+        let behind = em.arith(scope, "arith.addi", base, width);
+        let low = em.compare(scope, "slt", base, *end);
+        let high = em.compare(scope, "sgt", behind, *first);
+        let holds = em.bin(At { scope, lanes: 1 }, "arith.andi", low, high, Elem::I1);
         em.close_if(part, holds);
         Ok(())
     }
@@ -241,13 +237,13 @@ impl Tiles<'_> {
         from: &From,
     ) -> (From, Value) {
         let s = &self.sizes;
-        let (mut low, mut high) = (low.clone(), high.clone());
+        let (mut low, mut high) = (*low, *high);
         let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
         if self.has_marks() {
             let finite = self.is_finite(em, scope, from.columns);
             let (none, all) = (em.int(0), em.int(s.sum));
-            low = em.op(scope, &format!("arith.select {finite}, {low}, {none} : i64"));
-            high = em.op(scope, &format!("arith.select {finite}, {high}, {all} : i64"));
+            low = em.pick_number(scope, finite, low, none);
+            high = em.pick_number(scope, finite, high, all);
         }
         let behind = self.times(em, scope, low, stride);
         let columns = self.offset(em, scope, from.columns, behind);
@@ -258,7 +254,7 @@ impl Tiles<'_> {
             let behind = self.times(em, scope, low, by);
             place.beginning(self.offset(em, scope, place.from, behind))
         });
-        let count = em.op(scope, &format!("arith.subi {high}, {low} : i64"));
+        let count = em.arith(scope, "arith.subi", high, low);
         (From { rows, columns, place }, count)
     }
 
@@ -271,9 +267,9 @@ impl Tiles<'_> {
     fn is_finite(&self, em: &mut Emitter<'_>, scope: ScopeId, panel: Value) -> Value {
         let elem = self.sizes.elem;
         let mark = self.mark(em, scope, panel);
-        let value = em.op(scope, &format!("llvm.load {mark} : !llvm.ptr -> {}", elem.name()));
+        let value = em.op(scope, Op::load(mark, elem.ty(1)));
         let zero = em.scalar(Scalar::zero(self.dag[self.c.node].dtype), 1);
-        em.op(scope, &format!("arith.cmpf oeq, {value}, {zero} : {}", elem.name()))
+        em.cmpf(At { scope, lanes: 1 }, "oeq", value, zero, elem)
     }
 
     /// Marks packed panels with these numbers, the first of which lies at `to`: zero times each of their elements, summed.
@@ -287,23 +283,22 @@ impl Tiles<'_> {
         let (s, lanes) = (&self.sizes, self.c.tile.lanes);
         let (ty, size) = (s.elem.ty(lanes), s.elem.size());
         let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
-        let number = em.op(panel, &format!("arith.subi {iv}, {from} : i64"));
+        let number = em.arith(panel, "arith.subi", iv, from);
         let start = self.times(em, panel, number, s.column_panel());
         let place = self.offset(em, panel, to, start);
         let (inner, position) = (em.open(panel, Vec::new(), None), em.name());
         let at = self.offset(em, inner, place, position);
-        let load = format!("llvm.load {at} {{alignment = {size} : i64}} : !llvm.ptr -> {ty}");
-        let value = em.op(inner, &load);
+        let value = em.op(inner, Op::aligned_load(at, ty, size));
         let zero = em.scalar(Scalar::zero(self.dag[self.c.node].dtype), lanes);
         let name = em.name();
-        let next = em.op(inner, &format!("math.fma {value}, {zero}, {name} : {ty}"));
+        let next = em.op(inner, Op::same("math.fma", [value, zero, name], ty));
         let bounds = em.whole(0, s.sum * s.width, lanes as i64);
         let carried = [Carried { name, init: zero, ty, next }];
         let sum = em.close_loop(inner, position, &bounds, &carried).swap_remove(0);
         let at = At { scope: panel, lanes };
         let sum = em.horizontal(surject_ir::AccOp::Add, self.dag[self.c.node].dtype, sum, at)?;
         let mark = self.mark(em, panel, place);
-        em.line(panel, &format!("llvm.store {sum}, {mark} : {}, !llvm.ptr", s.elem.name()));
+        em.run(panel, Op::store(sum, mark, s.elem.ty(1)));
         let bounds = Bounds { low: from, high: until, step: em.int(1) };
         em.close_loop(panel, iv, &bounds, &[]);
         Ok(())

@@ -1,10 +1,11 @@
 //! Emits the reads of rows of windows where they lie ([`crate::schedule::contraction::windows`]).
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::{Lin, LoopSet};
 use crate::lower::contraction::Tiles;
-use crate::lower::emit::{Emitter, ScopeId};
+use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::machine::elem::Elem;
 use crate::schedule::contraction::windows::Windows;
 
 /// The rows of a tile, where they lie.
@@ -20,7 +21,7 @@ pub(crate) struct Place {
 impl Place {
     /// The same rows, from another element on.
     pub(crate) fn beginning(&self, from: Value) -> Place {
-        Place { inside: self.inside.clone(), from, earlier: self.earlier.clone() }
+        Place { inside: self.inside, from, earlier: self.earlier }
     }
 }
 
@@ -37,9 +38,9 @@ impl Tiles<'_> {
         let rows = em.open(scope, Vec::new(), None);
         let last = self.bind_rows(em, rows, first_row);
         let room = em.int(self.dag.extent(windows.last) - s.high);
-        let start = em.op(rows, &format!("arith.minsi {last}, {room} : i64"));
-        em.bind(rows, windows.last, start.clone());
-        let mut holds = em.op(rows, &format!("arith.cmpi eq, {last}, {start} : i64"));
+        let start = em.arith(rows, "arith.minsi", last, room);
+        em.bind(rows, windows.last, start);
+        let mut holds = em.compare(rows, "eq", last, start);
         let moving: LoopSet = c.sum.iter().copied().collect();
         let fixed = |lin: &Lin| Lin {
             terms: lin.terms.iter().copied().filter(|t| !moving.contains(t.0)).collect(),
@@ -57,15 +58,15 @@ impl Tiles<'_> {
             let first = em.lin(&fixed(&guard.expr), rows);
             for (by, predicate, bound) in [(low, "sge", 0), (high, "slt", guard.bound)] {
                 let (by, bound) = (em.int(by), em.int(bound));
-                let end = em.op(rows, &format!("arith.addi {first}, {by} : i64"));
-                let inside = em.op(rows, &format!("arith.cmpi {predicate}, {end}, {bound} : i64"));
-                holds = em.op(rows, &format!("arith.andi {holds}, {inside} : i1"));
+                let end = em.arith(rows, "arith.addi", first, by);
+                let inside = em.compare(rows, predicate, end, bound);
+                holds = em.bin(At { scope: rows, lanes: 1 }, "arith.andi", holds, inside, Elem::I1);
             }
         }
         let first = em.lin(&fixed(&windows.address), rows);
         let pointer = em.pointer(windows.buf)?;
         let from = self.offset(em, rows, pointer, first);
-        let earlier = em.op(rows, &format!("arith.subi {last}, {start} : i64"));
+        let earlier = em.arith(rows, "arith.subi", last, start);
         em.close_plain(rows);
         let (inside, earlier) = if windows.always { (None, Some(earlier)) } else { (Some(holds), None) };
         Ok(Place { inside, from, earlier })

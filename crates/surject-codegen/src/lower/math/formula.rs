@@ -3,15 +3,15 @@
 //! A [`Pen`] writes at one place. Its values are [`F`] (floats of either width), [`N`] (integers of the same width) and
 //! [`B`] (truths); `a * b + 1.0` writes a product, a constant and a sum. Values of one formula belong to one pen.
 
-use crate::code::{Elements, Value};
-use crate::lower::emit::{At, Emitter, listed};
+use crate::code::{Elements, Op, Value};
+use crate::lower::emit::{At, Emitter};
 use crate::machine::elem::{Elem, Type};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// What a pen writes to.
 pub trait Paper {
-    fn write(&mut self, at: At, operation: &str) -> Value;
+    fn write(&mut self, at: At, operation: Op) -> Value;
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value;
     fn list(&mut self, values: &[f32]) -> Value;
     fn part(&mut self, at: At, value: Value, e: Elem, lanes: (usize, usize)) -> Value;
@@ -19,7 +19,7 @@ pub trait Paper {
 }
 
 impl Paper for Emitter<'_> {
-    fn write(&mut self, at: At, operation: &str) -> Value {
+    fn write(&mut self, at: At, operation: Op) -> Value {
         self.op(at.scope, operation)
     }
 
@@ -45,7 +45,6 @@ impl Paper for Emitter<'_> {
 pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
     at: At,
-    names: RefCell<Vec<Value>>,
     /// Entries of the tables that the machine has instructions for ([`crate::Target::lane_permute_width`]).
     tables: usize,
 }
@@ -54,7 +53,7 @@ pub struct Pen<'p> {
 #[derive(Clone, Copy)]
 pub struct F<'p> {
     pen: &'p Pen<'p>,
-    id: usize,
+    value: Value,
     e: Elem,
 }
 
@@ -62,7 +61,7 @@ pub struct F<'p> {
 #[derive(Clone, Copy)]
 pub struct N<'p> {
     pen: &'p Pen<'p>,
-    id: usize,
+    value: Value,
     e: Elem,
 }
 
@@ -70,7 +69,7 @@ pub struct N<'p> {
 #[derive(Clone, Copy)]
 pub struct B<'p> {
     pen: &'p Pen<'p>,
-    id: usize,
+    value: Value,
 }
 
 impl<'p> Pen<'p> {
@@ -82,59 +81,48 @@ impl<'p> Pen<'p> {
 
     /// A pen that writes on this paper, for a machine with tables of so many entries.
     pub fn on(paper: &'p mut dyn Paper, at: At, tables: usize) -> Pen<'p> {
-        Pen { paper: RefCell::new(paper), at, names: RefCell::default(), tables }
+        Pen { paper: RefCell::new(paper), at, tables }
     }
 
     /// A value that is there.
-    pub fn value(&'p self, name: Value, e: Elem) -> F<'p> {
-        F { pen: self, id: self.keep(name), e }
+    pub fn value(&'p self, value: Value, e: Elem) -> F<'p> {
+        F { pen: self, value, e }
     }
 
-    fn keep(&self, name: Value) -> usize {
-        let mut names = self.names.borrow_mut();
-        names.push(name);
-        names.len() - 1
+    fn write(&self, operation: Op) -> Value {
+        self.paper.borrow_mut().write(self.at, operation)
     }
 
-    fn name(&self, id: usize) -> Value {
-        self.names.borrow()[id].clone()
+    fn literal(&self, e: Elem, bits: u64) -> Value {
+        self.paper.borrow_mut().literal(e, bits, self.at.lanes)
     }
 
-    fn write(&self, operation: &str) -> usize {
-        let name = self.paper.borrow_mut().write(self.at, operation);
-        self.keep(name)
-    }
-
-    fn literal(&self, e: Elem, bits: u64) -> usize {
-        let name = self.paper.borrow_mut().literal(e, bits, self.at.lanes);
-        self.keep(name)
-    }
-
-    fn list(&self, values: &[f32]) -> usize {
-        let name = self.paper.borrow_mut().list(values);
-        self.keep(name)
+    fn list(&self, values: &[f32]) -> Value {
+        self.paper.borrow_mut().list(values)
     }
 
     fn ty(&self, e: Elem) -> Type {
         e.ty(self.at.lanes)
     }
 
-    fn two(&self, operation: &str, a: usize, b: usize, e: Elem) -> usize {
-        self.write(&format!("{operation} {}, {} : {}", self.name(a), self.name(b), self.ty(e)))
+    fn two(&self, operation: &'static str, a: Value, b: Value, e: Elem) -> Value {
+        self.write(Op::same(operation, [a, b], self.ty(e)))
     }
 
-    fn one(&self, operation: &str, a: usize, e: Elem) -> usize {
-        self.write(&format!("{operation} {} : {}", self.name(a), self.ty(e)))
+    fn one(&self, operation: &'static str, a: Value, e: Elem) -> Value {
+        self.write(Op::same(operation, [a], self.ty(e)))
     }
 
-    fn cast(&self, operation: &str, a: usize, from: Elem, to: Elem) -> usize {
-        self.write(&format!("{operation} {} : {} to {}", self.name(a), self.ty(from), self.ty(to)))
+    fn cast(&self, operation: &'static str, a: Value, from: Elem, to: Elem) -> Value {
+        self.write(Op::cast(operation, a, self.ty(from), self.ty(to)))
     }
 
-    fn select(&self, c: usize, a: usize, b: usize, e: Elem) -> usize {
-        let ty = self.ty(e);
-        let types = if self.at.lanes == 1 { ty.to_string() } else { format!("{}, {ty}", self.ty(Elem::I1)) };
-        self.write(&format!("arith.select {}, {}, {} : {types}", self.name(c), self.name(a), self.name(b)))
+    fn compare(&self, name: &'static str, predicate: &'static str, sides: [Value; 2], e: Elem) -> Value {
+        self.write(Op::Compare { name, predicate, sides, ty: self.ty(e) })
+    }
+
+    fn select(&self, c: Value, a: Value, b: Value, e: Elem) -> Value {
+        self.write(Op::Select { condition: (c, self.ty(Elem::I1)), values: [a, b], ty: self.ty(e) })
     }
 }
 
@@ -157,13 +145,13 @@ impl<'p> Arg<'p> for f64 {
 }
 
 impl<'p> F<'p> {
-    fn of(self, id: usize) -> F<'p> {
-        F { id, ..self }
+    fn of(self, value: Value) -> F<'p> {
+        F { value, ..self }
     }
 
     /// The name of the value.
     pub fn ssa(self) -> Value {
-        self.pen.name(self.id)
+        self.value
     }
 
     /// Is it an `f64`?
@@ -180,8 +168,7 @@ impl<'p> F<'p> {
     /// `self · b + c`, rounded once.
     pub fn fma(self, b: impl Arg<'p>, c: impl Arg<'p>) -> F<'p> {
         let (b, c, pen) = (b.beside(self), c.beside(self), self.pen);
-        let text = format!("math.fma {}, {}, {} : {}", self.ssa(), b.ssa(), c.ssa(), pen.ty(self.e));
-        self.of(pen.write(&text))
+        self.of(pen.write(Op::same("math.fma", [self.value, b.value, c.value], pen.ty(self.e))))
     }
 
     /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines with tables of
@@ -199,22 +186,19 @@ impl<'p> F<'p> {
         if bits == 512 {
             given.push((Elem::I32, 4));
         }
-        let values: Vec<Value> =
-            given.iter().map(|&(e, value)| pen.paper.borrow_mut().literal(e, value, 1)).collect();
-        let types: Vec<&str> = given.iter().map(|g| g.0.name()).collect();
-        let (values, types) = (listed(&values), types.join(", "));
+        let given: Vec<(Value, Type)> = (given.iter())
+            .map(|&(e, value)| (pen.paper.borrow_mut().literal(e, value, 1), e.ty(1)))
+            .collect();
         let mut parts = Vec::new();
         for first in (0..lanes).step_by(part) {
-            let take = |f: F<'p>| pen.paper.borrow_mut().part(pen.at, f.ssa(), e, (first, part));
+            let take = |f: F<'p>| (pen.paper.borrow_mut().part(pen.at, f.value, e, (first, part)), ty);
             let (y, n) = (take(self), take(n));
-            let id = pen.write(&format!(
-                "llvm.call_intrinsic \"llvm.x86.avx512.mask.scalef.{name}.{bits}\"({y}, {n}, {y}, {values}) : \
-                 ({ty}, {ty}, {ty}, {types}) -> {ty}"
-            ));
-            parts.push(pen.name(id));
+            let operands = [&[y, n, y], &given[..]].concat();
+            let scaled = format!("llvm.x86.avx512.mask.scalef.{name}.{bits}");
+            parts.push(pen.write(Op::intrinsic(scaled, operands, Some(ty))));
         }
         let whole = pen.paper.borrow_mut().join(pen.at, parts, e, part);
-        Some(self.of(pen.keep(whole)))
+        Some(self.of(whole))
     }
 
     /// The inverse of the square root to 2^-14, its ends included: one instruction of machines with tables of sixteen
@@ -222,19 +206,15 @@ impl<'p> F<'p> {
     pub fn near_inverse_root(self) -> F<'p> {
         let (pen, ty) = (self.pen, Elem::F32.ty(16));
         let all = pen.paper.borrow_mut().literal(Elem::I16, 0xffff, 1);
-        let x = self.ssa();
-        self.of(pen.write(&format!(
-            "llvm.call_intrinsic \"llvm.x86.avx512.rsqrt14.ps.512\"({x}, {x}, {all}) : ({ty}, {ty}, i16) -> {ty}"
-        )))
+        let operands = [(self.value, ty), (self.value, ty), (all, Elem::I16.ty(1))];
+        self.of(pen.write(Op::intrinsic("llvm.x86.avx512.rsqrt14.ps.512", operands, Some(ty))))
     }
 
     /// The inverse of the square root of what is no subnormal number, to 3 · 2^-13, its ends included: one instruction of
     /// machines with tables of eight, of as many lanes.
     pub fn near_inverse_root_of_eight(self) -> F<'p> {
-        let (x, ty) = (self.ssa(), Elem::F32.ty(8));
-        self.of(self
-            .pen
-            .write(&format!("llvm.call_intrinsic \"llvm.x86.avx.rsqrt.ps.256\"({x}) : ({ty}) -> {ty}")))
+        let ty = Elem::F32.ty(8);
+        self.of(self.pen.write(Op::intrinsic("llvm.x86.avx.rsqrt.ps.256", [(self.value, ty)], Some(ty))))
     }
 
     /// A polynomial, highest coefficient first.
@@ -248,22 +228,22 @@ impl<'p> F<'p> {
 
     /// The absolute value.
     pub fn abs(self) -> F<'p> {
-        self.of(self.pen.one("math.absf", self.id, self.e))
+        self.of(self.pen.one("math.absf", self.value, self.e))
     }
 
     /// The square root.
     pub fn sqrt(self) -> F<'p> {
-        self.of(self.pen.one("math.sqrt", self.id, self.e))
+        self.of(self.pen.one("math.sqrt", self.value, self.e))
     }
 
     /// The largest integer not above.
     pub fn floor(self) -> F<'p> {
-        self.of(self.pen.one("math.floor", self.id, self.e))
+        self.of(self.pen.one("math.floor", self.value, self.e))
     }
 
     /// With the sign of another.
     pub fn with_sign(self, sign: F<'p>) -> F<'p> {
-        self.of(self.pen.two("math.copysign", self.id, sign.id, self.e))
+        self.of(self.pen.two("math.copysign", self.value, sign.value, self.e))
     }
 
     /// As `f64`.
@@ -271,29 +251,37 @@ impl<'p> F<'p> {
         if self.is_double() {
             return self;
         }
-        F { pen: self.pen, id: self.pen.cast("arith.extf", self.id, Elem::F32, Elem::F64), e: Elem::F64 }
+        F {
+            pen: self.pen,
+            value: self.pen.cast("arith.extf", self.value, Elem::F32, Elem::F64),
+            e: Elem::F64,
+        }
     }
 
     /// As `f32`.
     pub fn narrow(self) -> F<'p> {
-        F { pen: self.pen, id: self.pen.cast("arith.truncf", self.id, Elem::F64, Elem::F32), e: Elem::F32 }
+        F {
+            pen: self.pen,
+            value: self.pen.cast("arith.truncf", self.value, Elem::F64, Elem::F32),
+            e: Elem::F32,
+        }
     }
 
     /// Towards zero, of what an integer of the same width can be.
     pub fn to_integer(self) -> N<'p> {
         let e = self.e.int();
-        N { pen: self.pen, id: self.pen.cast("arith.fptosi", self.id, self.e, e), e }
+        N { pen: self.pen, value: self.pen.cast("arith.fptosi", self.value, self.e, e), e }
     }
 
     /// The bits.
     pub fn bits(self) -> N<'p> {
         let e = self.e.int();
-        N { pen: self.pen, id: self.pen.cast("arith.bitcast", self.id, self.e, e), e }
+        N { pen: self.pen, value: self.pen.cast("arith.bitcast", self.value, self.e, e), e }
     }
 
-    fn compare(self, predicate: &str, other: impl Arg<'p>) -> B<'p> {
-        let other = other.beside(self);
-        B { pen: self.pen, id: self.pen.two(&format!("arith.cmpf {predicate},"), self.id, other.id, self.e) }
+    fn compare(self, predicate: &'static str, other: impl Arg<'p>) -> B<'p> {
+        let sides = [self.value, other.beside(self).value];
+        B { pen: self.pen, value: self.pen.compare("arith.cmpf", predicate, sides, self.e) }
     }
 
     /// Less; false for NaN.
@@ -414,31 +402,25 @@ impl<'p> Piece<'p> {
         let pen = self.0.pen;
         let table = pen.list(entries);
         let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
-        let id = pen.write(&format!(
-            "llvm.call_intrinsic \"llvm.x86.avx512.permvar.sf.512\"({}, {}) : ({floats}, {numbers}) -> {floats}",
-            pen.name(table),
-            pen.name(self.0.id)
-        ));
-        F { pen, id, e: Elem::F32 }
+        let operands = [(table, floats), (self.0.value, numbers)];
+        let value = pen.write(Op::intrinsic("llvm.x86.avx512.permvar.sf.512", operands, Some(floats)));
+        F { pen, value, e: Elem::F32 }
     }
 
     /// As [`Piece::take`], of two tables of sixteen side by side, by the last five bits.
     pub fn take_of_two(self, entries: &[f32; 32]) -> F<'p> {
         let pen = self.0.pen;
-        let [low, high] = [&entries[..16], &entries[16..]].map(|half| pen.name(pen.list(half)));
+        let [low, high] = [&entries[..16], &entries[16..]].map(|half| pen.list(half));
         let (floats, numbers) = (Elem::F32.ty(16), Elem::I32.ty(16));
-        let id = pen.write(&format!(
-            "llvm.call_intrinsic \"llvm.x86.avx512.vpermi2var.ps.512\"({low}, {}, {high}) : \
-             ({floats}, {numbers}, {floats}) -> {floats}",
-            pen.name(self.0.id)
-        ));
-        F { pen, id, e: Elem::F32 }
+        let operands = [(low, floats), (self.0.value, numbers), (high, floats)];
+        let value = pen.write(Op::intrinsic("llvm.x86.avx512.vpermi2var.ps.512", operands, Some(floats)));
+        F { pen, value, e: Elem::F32 }
     }
 }
 
 impl<'p> N<'p> {
-    fn of(self, id: usize) -> N<'p> {
-        N { id, ..self }
+    fn of(self, value: Value) -> N<'p> {
+        N { value, ..self }
     }
 
     /// A number in every lane.
@@ -446,14 +428,14 @@ impl<'p> N<'p> {
         self.of(self.pen.literal(self.e, value as u64))
     }
 
-    fn with(self, operation: &str, other: N<'p>) -> N<'p> {
-        self.of(self.pen.two(operation, self.id, other.id, self.e))
+    fn with(self, operation: &'static str, other: N<'p>) -> N<'p> {
+        self.of(self.pen.two(operation, self.value, other.value, self.e))
     }
 
     /// Does it lie below a bound, as a number without a sign?
     pub fn below(self, bound: i64) -> B<'p> {
         let bound = self.number(bound);
-        B { pen: self.pen, id: self.pen.two("arith.cmpi ult,", self.id, bound.id, self.e) }
+        B { pen: self.pen, value: self.pen.compare("arith.cmpi", "ult", [self.value, bound.value], self.e) }
     }
 
     /// Chooses an entry of a table by its last bits.
@@ -479,13 +461,13 @@ impl<'p> N<'p> {
     /// The float with these bits.
     pub fn as_bits(self) -> F<'p> {
         let e = if self.e == Elem::I64 { Elem::F64 } else { Elem::F32 };
-        F { pen: self.pen, id: self.pen.cast("arith.bitcast", self.id, self.e, e), e }
+        F { pen: self.pen, value: self.pen.cast("arith.bitcast", self.value, self.e, e), e }
     }
 
     /// The same number as a float.
     pub fn to_float(self) -> F<'p> {
         let e = if self.e == Elem::I64 { Elem::F64 } else { Elem::F32 };
-        F { pen: self.pen, id: self.pen.cast("arith.sitofp", self.id, self.e, e), e }
+        F { pen: self.pen, value: self.pen.cast("arith.sitofp", self.value, self.e, e), e }
     }
 
     /// `2^self` for what is a normal number.
@@ -496,7 +478,7 @@ impl<'p> N<'p> {
     /// Is it zero?
     pub fn is_zero(self) -> B<'p> {
         let zero = self.number(0);
-        B { pen: self.pen, id: self.pen.two("arith.cmpi eq,", self.id, zero.id, self.e) }
+        B { pen: self.pen, value: self.pen.compare("arith.cmpi", "eq", [self.value, zero.value], self.e) }
     }
 }
 
@@ -504,16 +486,16 @@ impl<'p> B<'p> {
     /// The first where it holds, else the second.
     pub fn pick(self, x: F<'p>, y: impl Arg<'p>) -> F<'p> {
         let y = y.beside(x);
-        x.of(self.pen.select(self.id, x.id, y.id, x.e))
+        x.of(self.pen.select(self.value, x.value, y.value, x.e))
     }
 
     /// The name of the value.
     pub fn ssa(self) -> Value {
-        self.pen.name(self.id)
+        self.value
     }
 
-    fn with(self, operation: &str, other: B<'p>) -> B<'p> {
-        B { pen: self.pen, id: self.pen.two(operation, self.id, other.id, Elem::I1) }
+    fn with(self, operation: &'static str, other: B<'p>) -> B<'p> {
+        B { pen: self.pen, value: self.pen.two(operation, self.value, other.value, Elem::I1) }
     }
 }
 
@@ -523,7 +505,7 @@ macro_rules! arithmetic {
             type Output = F<'p>;
             fn $method(self, other: A) -> F<'p> {
                 let other = other.beside(self);
-                self.of(self.pen.two($operation, self.id, other.id, self.e))
+                self.of(self.pen.two($operation, self.value, other.value, self.e))
             }
         }
     )* };
@@ -534,7 +516,7 @@ arithmetic! { Add add "arith.addf" Sub sub "arith.subf" Mul mul "arith.mulf" Div
 impl<'p> Neg for F<'p> {
     type Output = F<'p>;
     fn neg(self) -> F<'p> {
-        self.of(self.pen.one("arith.negf", self.id, self.e))
+        self.of(self.pen.one("arith.negf", self.value, self.e))
     }
 }
 
@@ -564,7 +546,7 @@ impl<'p> Not for B<'p> {
     type Output = B<'p>;
     fn not(self) -> B<'p> {
         let yes = self.pen.literal(Elem::I1, 1);
-        self.with("arith.xori", B { id: yes, ..self })
+        self.with("arith.xori", B { value: yes, ..self })
     }
 }
 

@@ -28,8 +28,8 @@ mod table;
 mod tests;
 pub(crate) mod trigonometric;
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::lower::emit::{At, Emitter};
 use crate::lower::math::formula::{B, F, Pen};
 use crate::machine::elem::Elem;
@@ -199,11 +199,10 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
         // Lanes that do not count are filled up.
         let ty = e.ty(lanes);
         let full = if at.lanes == 1 {
-            em.op(at.scope, &format!("vector.broadcast {x} : {} to {ty}", e.name()))
+            em.op(at.scope, Op::cast("vector.broadcast", x, e.ty(1), ty))
         } else {
-            let order: Vec<String> = (0..lanes).map(|i| (i % at.lanes).to_string()).collect();
-            let own = e.ty(at.lanes);
-            em.op(at.scope, &format!("vector.shuffle {x}, {x} [{}] : {own}, {own}", order.join(", ")))
+            let order = (0..lanes).map(|i| (i % at.lanes) as i64).collect();
+            em.op(at.scope, Op::Shuffle { sides: [x, x], order, ty: e.ty(at.lanes) })
         };
         let value = by_method(em, At { lanes, ..at }, method, function, e, full);
         return em.some_lanes(at.scope, value, (e, lanes), (0, at.lanes));
@@ -333,7 +332,7 @@ impl Emitter<'_> {
             return condition;
         }
         let ty = Elem::I1.ty(at.lanes);
-        self.op(at.scope, &format!("vector.reduction <or>, {condition} : {ty} into i1"))
+        self.op(at.scope, Op::Reduction { kind: "or", vector: condition, ty })
     }
 
     /// A value that is known, or where a condition holds in any lane another one in all of them.

@@ -1,7 +1,7 @@
 //! What the rows of blocks are: one loop, or several that memory has as one.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::Value;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Dag, NodeId};
 use crate::expression::output::Output;

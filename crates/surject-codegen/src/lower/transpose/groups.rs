@@ -90,8 +90,8 @@ impl Row<'_> {
         block: Moves<'_>,
     ) -> Result<(), CodegenError> {
         let (block_rows, lanes) = (strip.rows_of.block as i64, self.schedule.lanes as i64);
-        let to = em.op(scope, &format!("arith.addi {column}, {} : i64", all.step));
-        let to = em.op(scope, &format!("arith.minsi {to}, {} : i64", all.high));
+        let to = em.arith(scope, "arith.addi", column, all.step);
+        let to = em.arith(scope, "arith.minsi", to, all.high);
         let next = strip.next(em, scope, (to, all));
         let inner = em.open(scope, Vec::new(), None);
         let row = em.name();
@@ -99,8 +99,8 @@ impl Row<'_> {
         let at = em.name();
         let begun = steps(em, across, (row, strip.first), block_rows);
         let (group, turn) = (em.int(group), steps(em, across, (at, column), lanes));
-        let begun = em.op(across, &format!("arith.muli {begun}, {group} : i64"));
-        let turn = em.op(across, &format!("arith.addi {begun}, {turn} : i64"));
+        let begun = em.arith(across, "arith.muli", begun, group);
+        let turn = em.arith(across, "arith.addi", begun, turn);
         let lines = self.to_ask(em, across, strip, turn, &next)?;
         block(em, across, (row, at), lines)?;
         let [rows, columns] = [block_rows, lanes].map(|step| em.int(step));
@@ -127,8 +127,8 @@ impl Row<'_> {
             prefetch(em, some, (base, ahead), elem, Ask::Soon);
         }
         let step = em.int(step);
-        let stop = em.op(some, &format!("arith.addi {begin}, {step} : i64"));
-        let stop = em.op(some, &format!("arith.minsi {stop}, {} : i64", strip.end));
+        let stop = em.arith(some, "arith.addi", begin, step);
+        let stop = em.arith(some, "arith.minsi", stop, strip.end);
         rows(em, some, (begin, stop))?;
         em.close_loop(some, begin, &strip.by(step), &[]);
         Ok(())
@@ -158,17 +158,17 @@ impl Row<'_> {
             let turns = (lines / block).max(1);
             let (share, columns) = ((lines + turns - 1) / turns, (block + lines - 1) / lines);
             let [all, taken, past] = [turns, columns, share * LINE / size].map(|n| em.int(n));
-            let column = em.op(scope, &format!("arith.divui {turn}, {all} : i64"));
-            let column = em.op(scope, &format!("arith.muli {column}, {taken} : i64"));
-            let column = em.op(scope, &format!("arith.addi {}, {column} : i64", next.1));
-            let row = em.op(scope, &format!("arith.remui {turn}, {all} : i64"));
-            let row = em.op(scope, &format!("arith.muli {row}, {past} : i64"));
-            let row = em.op(scope, &format!("arith.addi {}, {row} : i64", next.0));
+            let column = em.arith(scope, "arith.divui", turn, all);
+            let column = em.arith(scope, "arith.muli", column, taken);
+            let column = em.arith(scope, "arith.addi", next.1, column);
+            let row = em.arith(scope, "arith.remui", turn, all);
+            let row = em.arith(scope, "arith.muli", row, past);
+            let row = em.arith(scope, "arith.addi", next.0, row);
             let at = vec![(strip.rows_of.all, row), (strip.last, column)];
             let base = em.corner(pointer, (&address, elem), at, scope);
             for column in 0..columns {
                 let column = column.checked_mul(apart).ok_or_else(malformed)?;
-                asked.extend((0..share).map(|line| (base.clone(), column + line * LINE / size, elem)));
+                asked.extend((0..share).map(|line| (base, column + line * LINE / size, elem)));
             }
         }
         Ok(asked)
@@ -179,9 +179,9 @@ impl Strip<'_> {
     /// Where the columns begin that come after those that end at `to`, by row and column: in this strip, or where all have
     /// been, in the next one.
     fn next(&self, em: &mut Emitter<'_>, scope: ScopeId, (to, all): (Value, &Bounds)) -> (Value, Value) {
-        let done = em.op(scope, &format!("arith.cmpi sge, {to}, {} : i64", all.high));
-        let row = em.op(scope, &format!("arith.select {done}, {}, {} : i64", self.end, self.first));
-        let column = em.op(scope, &format!("arith.select {done}, {}, {to} : i64", all.low));
+        let done = em.compare(scope, "sge", to, all.high);
+        let row = em.pick_number(scope, done, self.end, self.first);
+        let column = em.pick_number(scope, done, all.low, to);
         (row, column)
     }
 
@@ -193,6 +193,6 @@ impl Strip<'_> {
 
 /// How many steps lie between a position of a loop and where it began.
 fn steps(em: &mut Emitter<'_>, scope: ScopeId, (at, from): (Value, Value), step: i64) -> Value {
-    let (past, step) = (em.op(scope, &format!("arith.subi {at}, {from} : i64")), em.int(step));
-    em.op(scope, &format!("arith.divui {past}, {step} : i64"))
+    let (past, step) = (em.arith(scope, "arith.subi", at, from), em.int(step));
+    em.arith(scope, "arith.divui", past, step)
 }

@@ -1,7 +1,7 @@
 //! The loads of a block, transposed in registers.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
@@ -57,7 +57,7 @@ impl Row<'_> {
             let lines: Vec<Value> = lines.collect();
             let squares: Vec<_> =
                 lines.chunks(rows).map(|lines| square(em, scope, lines, size, elem)).collect();
-            let of_row = |row: usize| squares.iter().map(|square| square[row].clone()).collect();
+            let of_row = |row: usize| squares.iter().map(|square| square[row]).collect();
             let joined = (0..rows).flat_map(|row| em.joined(of_row(row), rows, elem, At { scope, lanes }));
             return Ok(joined.collect());
         }
@@ -73,8 +73,7 @@ impl Row<'_> {
                 let ahead = em.int(ahead.checked_add((k * size) as i64).ok_or_else(malformed)?);
                 let from = em.element(base, ahead, elem, scope);
                 let (ty, bytes) = (elem.ty(size), elem.size());
-                let load = format!("llvm.load {from} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}");
-                chunk.push(em.op(scope, &load));
+                chunk.push(em.op(scope, Op::aligned_load(from, ty, bytes)));
             }
         }
         let mut result = Vec::with_capacity(rows);
@@ -98,7 +97,7 @@ fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[Value], size: usize, el
         lines.chunks(size).map(|group| em.interleaved(group.to_vec(), (size, lanes), elem, at)).collect();
     let mut columns = vec![Value::NONE; lanes];
     for t in 0..size {
-        let mut vectors: Vec<Value> = groups.iter().map(|group| group[t].clone()).collect();
+        let mut vectors: Vec<Value> = groups.iter().map(|group| group[t]).collect();
         // The bits of the group and of the chunk change places, one after the other.
         let mut bit = 1;
         while bit < vectors.len() {

@@ -4,8 +4,8 @@
 //! by line. Where blocks meet in a tile before they go to memory ([`super::tile`]), a strip has a loop over tiles of columns,
 //! and each tile leaves when its blocks are there.
 
-use crate::code::Value;
 use crate::CodegenError;
+use crate::code::{Op, Value};
 use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
@@ -31,9 +31,8 @@ impl<'a> TileMemory<'a> {
     pub(super) fn reserve(em: &mut Emitter<'_>, tile: &'a Tile) -> TileMemory<'a> {
         let elem = Elem::in_memory(em.dag[tile.outputs[1][0].root].dtype);
         let (root, count) = (em.root(), em.int(tile.rows * tile.apart + LINE / elem.size() as i64));
-        let alloca =
-            format!("llvm.alloca {count} x {} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr", elem.name());
-        TileMemory { tile, elem, pointer: em.op(root, &alloca) }
+        let alloca = Op::Alloca { count, of: elem.ty(1), alignment: Some(64) };
+        TileMemory { tile, elem, pointer: em.op(root, alloca) }
     }
 }
 
@@ -99,14 +98,14 @@ impl Strips<'_> {
         let strip = em.open(scope, Vec::new(), None);
         let first = em.name();
         let length = em.int(self.strip_rows);
-        let end = em.op(strip, &format!("arith.addi {first}, {length} : i64"));
-        let end = em.op(strip, &format!("arith.minsi {end}, {} : i64", bounds.high));
+        let end = em.arith(strip, "arith.addi", first, length);
+        let end = em.arith(strip, "arith.minsi", end, bounds.high);
         let open = OpenStrip {
             strip: Strip {
                 rows_of: self.rows_of,
                 last: self.last,
-                first: first,
-                end: end,
+                first,
+                end,
                 rows: self.strip_rows,
             },
             single: (low > 0).then_some(self.rows - block_rows),
@@ -136,17 +135,17 @@ impl Strips<'_> {
         let TileMemory { tile, elem, pointer } = memory;
         let bounds = clip(em, strip, &self.piece, (0, self.columns), tile.columns);
         let from = em.name();
-        let to = em.op(part, &format!("arith.addi {from}, {} : i64", bounds.step));
-        let to = em.op(part, &format!("arith.minsi {to}, {} : i64", bounds.high));
+        let to = em.arith(part, "arith.addi", from, bounds.step);
+        let to = em.arith(part, "arith.minsi", to, bounds.high);
         // Rows and columns count from those of the tensor.
         let apart = em.int(tile.apart);
-        let before = em.op(part, &format!("arith.muli {}, {apart} : i64", open.strip.first));
-        let before = em.op(part, &format!("arith.addi {before}, {from} : i64"));
+        let before = em.arith(part, "arith.muli", open.strip.first, apart);
+        let before = em.arith(part, "arith.addi", before, from);
         let line = em.int(LINE / elem.size() as i64);
-        let before = em.op(part, &format!("arith.subi {line}, {before} : i64"));
+        let before = em.arith(part, "arith.subi", line, before);
         let moved = em.element(*pointer, before, *elem, part);
         em.pointers.insert(Buf::OWN, moved);
-        self.columns_of(em, part, open, &TaskRange { low: Some(from.clone()), high: Some(to.clone()) })?;
+        self.columns_of(em, part, open, &TaskRange { low: Some(from), high: Some(to) })?;
         self.leave_tile(em, part, open, (from, to, &bounds), tile)?;
         em.close_loop(part, from, &bounds, &[]);
         Ok(())
@@ -209,10 +208,10 @@ impl Strips<'_> {
         let block_rows = self.rows_of.block as i64;
         let inner = em.open(scope, Vec::new(), None);
         let iv = em.name();
-        let row = open.single.map_or_else(|| iv.clone(), |row| em.int(row));
+        let row = open.single.map_or_else(|| iv, |row| em.int(row));
         // The rows of a block that ends with the last row which belong to the block before it are not stored again.
         let first = open.single.map_or(0, |_| (block_rows - self.rows % block_rows) as usize);
-        let block = Block { row: row, column, first, lanes, active, reach: self.reach, next: Vec::new() };
+        let block = Block { row, column, first, lanes, active, reach: self.reach, next: Vec::new() };
         match &self.memory {
             None => self.row.block(em, inner, self.rows_of, self.last, &block)?,
             Some(memory) => {
@@ -242,8 +241,7 @@ impl Strips<'_> {
         let row = Row { outputs: &tile.outputs[1], ..*self.row };
         if let Some(flat) = tile.flat {
             let length = em.int(self.columns);
-            let [low, high] =
-                [first, end].map(|row| Some(em.op(part, &format!("arith.muli {row}, {length} : i64"))));
+            let [low, high] = [first, end].map(|row| Some(em.arith(part, "arith.muli", row, length)));
             return row.shifted(
                 em,
                 part,
@@ -256,7 +254,7 @@ impl Strips<'_> {
             let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);
             self.rows_of.bind(em, inner, iv);
             row.leave(em, inner, self.last, &tile.outputs[0], (from, to, bounds))?;
-            let rows = Bounds { low: low, high: high, step: em.int(1) };
+            let rows = Bounds { low, high, step: em.int(1) };
             em.close_loop(inner, iv, &rows, &[]);
             Ok::<(), CodegenError>(())
         };

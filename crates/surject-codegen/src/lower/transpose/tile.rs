@@ -1,6 +1,6 @@
 //! A tile: what a task makes of blocks in memory of its own before it leaves for where it belongs.
 
-use crate::code::Value;
+use crate::code::{Op, Value};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node};
 use crate::expression::output::Output;
@@ -124,25 +124,20 @@ impl Row<'_> {
         let begin = at(em, output, from)?;
         let [size, count] = [elem.size() as i64, line].map(|n| em.int(n));
         let within = em.within_line(begin, LINE, scope);
-        let within = em.op(scope, &format!("arith.divui {within}, {size} : i64"));
-        let mut back = |column: Value, end: Value, is: &str| {
-            let there = em.op(scope, &format!("arith.cmpi {is}, {column}, {end} : i64"));
-            let back = em.op(scope, &format!("arith.subi {column}, {within} : i64"));
-            em.op(scope, &format!("arith.select {there}, {back}, {column} : i64"))
+        let within = em.arith(scope, "arith.divui", within, size);
+        let mut back = |column: Value, end: Value, is: &'static str| {
+            let there = em.compare(scope, is, column, end);
+            let back = em.arith(scope, "arith.subi", column, within);
+            em.pick_number(scope, there, back, column)
         };
         let (low, high) = (back(from, all.low, "sgt"), back(to, all.high, "slt"));
         let range = TaskRange { low: Some(low), high: Some(high) };
         self.shifted(em, scope, last, &range, (0, columns, ends))?;
-        let [ahead, behind] =
-            [to, from].map(|column| em.op(scope, &format!("arith.subi {column}, {count} : i64")));
+        let [ahead, behind] = [to, from].map(|column| em.arith(scope, "arith.subi", column, count));
         let (ahead, behind) = (at(em, stored, ahead)?, at(em, stored, behind)?);
         let (ty, bytes) = (elem.ty(line as usize), elem.size());
-        let kept =
-            em.op(scope, &format!("llvm.load {ahead} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"));
-        em.line(
-            scope,
-            &format!("llvm.store {kept}, {behind} {{alignment = {bytes} : i64}} : {ty}, !llvm.ptr"),
-        );
+        let kept = em.op(scope, Op::aligned_load(ahead, ty, bytes));
+        em.run(scope, Op::aligned_store(kept, behind, ty, bytes));
         Ok(())
     }
 }

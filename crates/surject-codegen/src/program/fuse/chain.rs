@@ -1,73 +1,21 @@
-//! The text of a chain: a loop over ranges, with a call of every part in it.
+//! The code of a chain: a loop over ranges, with a call of every part in it.
 
 use crate::CodegenError;
-use crate::expression::dag::Buf;
+use crate::code::{
+    Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER, symbols,
+};
+use crate::expression::dag::{Buf, Dag};
+use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::recipe::Access;
 use crate::lower::row::Kernel;
+use crate::lower::units::share_of_task;
+use crate::machine::elem::{Elem, Type};
 use crate::program::fuse::{Chain, Member, World, in_place_between};
 use crate::program::memory::{self, Need};
 use crate::program::steps::Step;
 use std::collections::HashMap;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};
-
-/// The text of a function under construction.
-#[derive(Default)]
-struct Text {
-    text: String,
-    names: usize,
-}
-
-impl Text {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    fn op(&mut self, operation: &str) -> String {
-        self.names += 1;
-        let name = format!("%{}", self.names + 2);
-        self.line(&format!("{name} = {operation}"));
-        name
-    }
-
-    fn int(&mut self, value: i64) -> String {
-        self.op(&format!("arith.constant {value} : i64"))
-    }
-
-    /// `a op b` of 64-bit integers.
-    fn arith(&mut self, op: &str, a: &str, b: &str) -> String {
-        self.op(&format!("arith.{op} {a}, {b} : i64"))
-    }
-
-    /// The place of an entry in an array of pointers.
-    fn entry(&mut self, array: &str, i: usize) -> String {
-        self.op(&format!("llvm.getelementptr {array}[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"))
-    }
-
-    fn load(&mut self, array: &str, i: usize) -> String {
-        let at = self.entry(array, i);
-        self.op(&format!("llvm.load {at} : !llvm.ptr -> !llvm.ptr"))
-    }
-
-    fn store(&mut self, pointer: &str, array: &str, i: usize) {
-        let at = self.entry(array, i);
-        self.line(&format!("llvm.store {pointer}, {at} : !llvm.ptr, !llvm.ptr"));
-    }
-
-    /// Stores the pointer to the target of this number.
-    fn point(&mut self, targets: &TaskTargets, number: &str) {
-        let each = self.int(targets.bytes);
-        let ahead = self.arith("muli", number, &each);
-        let pointer = self.ahead(&targets.first, &ahead);
-        self.store(&pointer, &targets.at.table, targets.at.entry);
-    }
-
-    /// A pointer so many bytes further on.
-    fn ahead(&mut self, pointer: &str, bytes: &str) -> String {
-        self.op(&format!("llvm.getelementptr {pointer}[{bytes}] : (!llvm.ptr, i64) -> !llvm.ptr, i8"))
-    }
-}
 
 /// What a worker keeps to itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,13 +134,24 @@ fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
     Buf(types.len() as u32 - 1)
 }
 
-/// A kernel of a range as a function.
-fn function(name: &str, part: &Kernel) -> String {
-    format!(
-        "llvm.func internal @KERNEL_{name}(%0: i64, %1: i64, %2: !llvm.ptr) {{\n{}llvm.return\n}}\n{}",
-        part.body,
-        part.functions.replace("@KERNEL", &format!("@KERNEL_{name}"))
-    )
+/// The functions of a kernel of a range: it, and those that belong to it, which have its name before their own.
+fn functions(name: &str, part: &Kernel) -> Vec<Function> {
+    let own = |symbol: &mut Symbol| {
+        if let Symbol::Own(own) = symbol {
+            *own = format!("{name}_{own}");
+        }
+    };
+    let mut body = part.body.clone();
+    symbols(&mut body, &mut |symbol| own(symbol));
+    let parameters = vec![(LOW, Type::I64), (HIGH, Type::I64), (POINTERS, Type::Pointer)];
+    let mut all = vec![Function { symbol: Symbol::Own(name.to_string()), parameters, body }];
+    for function in &part.functions {
+        let mut function = function.clone();
+        own(&mut function.symbol);
+        symbols(&mut function.body, &mut |symbol| own(symbol));
+        all.push(function);
+    }
+    all
 }
 
 /// What every task joins its rows to, where the target itself is that of all: a target of its own.
@@ -237,12 +196,14 @@ fn joined(
 }
 
 /// An entry of a table of pointers.
+#[derive(Clone, Copy)]
 struct Entry {
-    table: String,
+    table: Value,
     entry: usize,
 }
 
 /// A pointer that moves with the range: the parts of this memory, of so many bytes each.
+#[derive(Clone, Copy)]
 struct Moving {
     at: Entry,
     memory: Buf,
@@ -250,10 +211,11 @@ struct Moving {
 }
 
 /// The targets that a task has to itself, of so many bytes each.
+#[derive(Clone, Copy)]
 struct TaskTargets {
     at: Entry,
     /// The pointer to the first of them.
-    first: String,
+    first: Value,
     /// The ranges that are joined to one.
     ranges: i64,
     bytes: i64,
@@ -269,66 +231,85 @@ struct Writing<'a> {
     own: &'a [Option<Joined>],
     /// Where a worker keeps what it has to itself.
     offsets: HashMap<Own, i64>,
-    /// The ranges that come from a segment, and those of all.
+    /// The ranges that come from a segment.
     per: i64,
-    count: i64,
-    text: Text,
-    functions: String,
+    em: Emitter<'a>,
+    functions: Vec<Function>,
     /// What the kernel is called with.
     buffers: Vec<Buf>,
     writes: Vec<Buf>,
-    one: String,
-    zero: String,
+    one: Value,
+    zero: Value,
     /// The pointer to what the worker keeps.
-    base: String,
+    base: Value,
     /// The tables of pointers, member by member.
-    tables: Vec<String>,
+    tables: Vec<Value>,
     moving: Vec<Moving>,
     /// Where the parts of what lies between begin.
-    placed: HashMap<Buf, String>,
+    placed: HashMap<Buf, Value>,
     targets: Vec<TaskTargets>,
 }
 
 impl Writing<'_> {
-    /// The first range of the task and that of the next one.
-    fn share_of_task(&mut self) -> [String; 2] {
-        let (tasks, total) = (self.text.int(self.chain.tasks), self.text.int(self.count));
-        let next = self.text.arith("addi", "%0", &self.one);
-        ["%0", next.as_str()].map(|task| {
-            let scaled = self.text.arith("muli", task, &total);
-            self.text.arith("divui", &scaled, &tasks)
-        })
+    /// The place of an entry in an array of pointers.
+    fn entry(&mut self, scope: ScopeId, array: Value, i: usize) -> Value {
+        let index = Index::Number(i as i64);
+        self.em.op(scope, Op::Element { pointer: array, index, of: Type::Pointer })
+    }
+
+    /// The pointer to a buffer of the kernel.
+    fn load(&mut self, i: usize) -> Value {
+        let root = self.em.root();
+        let at = self.entry(root, POINTERS, i);
+        self.em.op(root, Op::load(at, Type::Pointer))
+    }
+
+    fn store(&mut self, scope: ScopeId, pointer: Value, Entry { table, entry }: Entry) {
+        let at = self.entry(scope, table, entry);
+        self.em.run(scope, Op::store(pointer, at, Type::Pointer));
+    }
+
+    /// A pointer so many bytes further on.
+    fn ahead(&mut self, scope: ScopeId, pointer: Value, bytes: Value) -> Value {
+        self.em.element(pointer, bytes, Elem::I8, scope)
+    }
+
+    /// Stores the pointer to the target of this number.
+    fn point(&mut self, scope: ScopeId, targets: TaskTargets, number: Value) {
+        let each = self.em.int(targets.bytes);
+        let ahead = self.em.arith(scope, "arith.muli", number, each);
+        let pointer = self.ahead(scope, targets.first, ahead);
+        self.store(scope, pointer, targets.at);
     }
 
     /// The pointer to what the worker keeps, of so many bytes for each.
     fn open_own(&mut self, bytes: i64) {
-        let base = self.text.load("%2", 0);
-        let each = self.text.int(bytes);
-        let ahead = self.text.arith("muli", "%1", &each);
-        self.base = self.text.ahead(&base, &ahead);
+        let (root, base, each) = (self.em.root(), self.load(0), self.em.int(bytes));
+        let ahead = self.em.arith(root, "arith.muli", WORKER, each);
+        self.base = self.ahead(root, base, ahead);
     }
 
     /// The function of a member and its table of pointers; those that move with the range are stored inside.
     fn member(&mut self, number: usize) -> Result<(), CodegenError> {
         let part = &self.parts[number];
-        let length = self.text.int(part.buffers.len() as i64);
-        let table = self.text.op(&format!("llvm.alloca {length} x !llvm.ptr : (i64) -> !llvm.ptr"));
+        let (root, count) = (self.em.root(), self.em.int(part.buffers.len() as i64));
+        let table = self.em.op(root, Op::Alloca { count, of: Type::Pointer, alignment: None });
         for (entry, &buf) in part.buffers.iter().enumerate() {
-            self.pointer(number, buf, Entry { table: table.clone(), entry })?;
+            self.pointer(number, buf, Entry { table, entry })?;
         }
-        self.functions.push_str(&function(&format!("part{number}"), part));
-        self.start(number, &table)?;
+        self.functions.extend(functions(&format!("part{number}"), part));
+        self.start(number, table)?;
         self.tables.push(table);
         Ok(())
     }
 
     /// The pointer to a buffer of a member.
     fn pointer(&mut self, number: usize, buf: Buf, at: Entry) -> Result<(), CodegenError> {
-        let (member, part) = (&self.chain.members[number], &self.parts[number]);
+        let (member, part, root) = (&self.chain.members[number], &self.parts[number], self.em.root());
         if member.recipe.rows() == Some(buf) {
-            let offset = self.text.int(self.offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
-            let pointer = self.text.ahead(&self.base, &offset);
-            self.text.store(&pointer, &at.table, at.entry);
+            let offset = self.em.int(self.offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
+            let pointer = self.ahead(root, self.base, offset);
+            self.store(root, pointer, at);
             return Ok(());
         }
         let place = self.world.kernels[member.kernel].buffers.iter().position(|&b| b == buf);
@@ -337,12 +318,12 @@ impl Writing<'_> {
         let memory = (self.world.memory)(here);
         if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
             self.moving.push(Moving { at, memory, share });
-            let (text, offsets, base) = (&mut self.text, &self.offsets, &self.base);
-            self.placed.entry(memory).or_insert_with(|| {
-                let offset = offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
-                let offset = text.int(offset);
-                text.ahead(base, &offset)
-            });
+            if !self.placed.contains_key(&memory) {
+                let offset = self.offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
+                let offset = self.em.int(offset);
+                let place = self.ahead(root, self.base, offset);
+                self.placed.insert(memory, place);
+            }
             return Ok(());
         }
         let own = self.own[number].as_ref().filter(|_| part.writes.contains(&buf));
@@ -354,79 +335,84 @@ impl Writing<'_> {
         if part.writes.contains(&buf) && !self.writes.contains(&here) {
             self.writes.push(here);
         }
-        let mut pointer = self.text.load("%2", place);
+        let mut pointer = self.load(place);
         if let Some(own) = own {
-            let each = self.text.int(own.bytes * own.count);
-            let ahead = self.text.arith("muli", "%0", &each);
-            pointer = self.text.ahead(&pointer, &ahead);
+            let each = self.em.int(own.bytes * own.count);
+            let ahead = self.em.arith(root, "arith.muli", TASK, each);
+            pointer = self.ahead(root, pointer, ahead);
         }
-        self.text.store(&pointer, &at.table, at.entry);
+        self.store(root, pointer, at);
         if let Some(own) = own.filter(|own| own.count > 1) {
             self.targets.push(TaskTargets { at, first: pointer, ranges: own.ranges, bytes: own.bytes });
         }
         Ok(())
     }
 
+    /// A call of a function of the kernel for some of its parts.
+    fn call(&mut self, scope: ScopeId, name: String, parts: [Value; 2], table: Value) {
+        let operands = [(parts[0], Type::I64), (parts[1], Type::I64), (table, Type::Pointer)];
+        self.em.run(scope, Op::call(Symbol::Own(name), operands, None));
+    }
+
     /// Fills the targets of a member with what nothing is joined to yet, if it joins its rows.
-    fn start(&mut self, number: usize, table: &str) -> Result<(), CodegenError> {
+    fn start(&mut self, number: usize, table: Value) -> Result<(), CodegenError> {
         let Some(columns) = self.chain.members[number].recipe.joined() else { return Ok(()) };
         let start = columns.start(self.world.target)?;
-        self.functions.push_str(&function(&format!("start{number}"), &start));
-        let (text, zero, one) = (&mut self.text, &self.zero, &self.one);
-        let several = self.targets.last().filter(|own| own.at.table == table).zip(self.own[number].as_ref());
-        if let Some((targets, own)) = several {
-            let (count, target) = (text.int(own.count), format!("%target{number}"));
-            text.line(&format!("scf.for {target} = {zero} to {count} step {one} : i64 {{"));
-            text.point(targets, &target);
-        }
-        text.line(&format!(
-            "llvm.call @KERNEL_start{number}({zero}, {one}, {table}) : (i64, i64, !llvm.ptr) -> ()"
-        ));
-        if several.is_some() {
-            text.line("}");
-        }
+        self.functions.extend(functions(&format!("start{number}"), &start));
+        let (root, zero, one) = (self.em.root(), self.zero, self.one);
+        let targets = self.targets.last().copied().filter(|own| own.at.table == table);
+        let several = targets.zip(self.own[number].as_ref().map(|own| own.count));
+        let Some((targets, count)) = several else {
+            self.call(root, format!("start{number}"), [zero, one], table);
+            return Ok(());
+        };
+        let (each, target) = (self.em.open(root, Vec::new(), None), self.em.name());
+        self.point(each, targets, target);
+        self.call(each, format!("start{number}"), [zero, one], table);
+        let bounds = self.em.whole(0, count, 1);
+        self.em.close_loop(each, target, &bounds, &[]);
         Ok(())
     }
 
     /// The loop over the ranges of the task: pointers that move are stored, and every member does the range.
-    fn ranges(&mut self, [begin, until]: [String; 2]) {
-        let (text, zero, one) = (&mut self.text, &self.zero, &self.one);
-        let (per, segment) = (text.int(self.per), text.int(self.chain.segment));
-        let most = text.int(self.chain.most);
-        text.line(&format!("scf.for %range = {begin} to {until} step {one} : i64 {{"));
-        let number = text.arith("divui", "%range", &per);
-        let inside = text.arith("remui", "%range", &per);
-        let first = text.arith("muli", &number, &segment);
-        let end = text.arith("addi", &first, &segment);
-        let ahead = text.arith("muli", &inside, &most);
-        let low = text.arith("addi", &first, &ahead);
-        let high = text.arith("addi", &low, &most);
-        let high = text.arith("minsi", &high, &end);
-        let back = text.arith("subi", zero, &low);
-        for Moving { at, memory, share } in &self.moving {
-            let share = text.int(*share);
-            let distance = text.arith("muli", &back, &share);
-            let place = self.placed.get(memory).cloned().unwrap_or_default();
-            let pointer = text.ahead(&place, &distance);
-            text.store(&pointer, &at.table, at.entry);
+    fn ranges(&mut self, [begin, until]: [Value; 2]) {
+        let [per, segment, most] =
+            [self.per, self.chain.segment, self.chain.most].map(|number| self.em.int(number));
+        let (each, range) = (self.em.open(self.em.root(), Vec::new(), None), self.em.name());
+        let mut arith = |name, a, b| self.em.arith(each, name, a, b);
+        let number = arith("arith.divui", range, per);
+        let inside = arith("arith.remui", range, per);
+        let first = arith("arith.muli", number, segment);
+        let end = arith("arith.addi", first, segment);
+        let ahead = arith("arith.muli", inside, most);
+        let low = arith("arith.addi", first, ahead);
+        let high = arith("arith.addi", low, most);
+        let high = arith("arith.minsi", high, end);
+        let back = arith("arith.subi", self.zero, low);
+        for Moving { at, memory, share } in std::mem::take(&mut self.moving) {
+            let share = self.em.int(share);
+            let distance = self.em.arith(each, "arith.muli", back, share);
+            let place = self.placed.get(&memory).copied().unwrap_or_default();
+            let pointer = self.ahead(each, place, distance);
+            self.store(each, pointer, at);
         }
-        for targets in &self.targets {
-            let (done, ranges) = (text.arith("subi", "%range", &begin), text.int(targets.ranges));
-            let target = text.arith("divui", &done, &ranges);
-            text.point(targets, &target);
+        for targets in std::mem::take(&mut self.targets) {
+            let (done, ranges) =
+                (self.em.arith(each, "arith.subi", range, begin), self.em.int(targets.ranges));
+            let target = self.em.arith(each, "arith.divui", done, ranges);
+            self.point(each, targets, target);
         }
-        for (i, table) in self.tables.iter().enumerate() {
-            text.line(&format!(
-                "llvm.call @KERNEL_part{i}({low}, {high}, {table}) : (i64, i64, !llvm.ptr) -> ()"
-            ));
+        for (i, table) in std::mem::take(&mut self.tables).into_iter().enumerate() {
+            self.call(each, format!("part{i}"), [low, high], table);
         }
-        text.line("}");
+        let bounds = Bounds { low: begin, high: until, step: self.one };
+        self.em.close_loop(each, range, &bounds, &[]);
     }
 
     /// The kernel as it is written so far.
     fn finish(self) -> Kernel {
         let (chain, parts) = (self.chain, self.parts);
-        let mut declarations: Vec<String> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
+        let mut declarations: Vec<Declaration> = parts.iter().flat_map(|p| p.declarations.clone()).collect();
         declarations.sort_unstable();
         declarations.dedup();
         let members: Vec<&str> = parts.iter().map(|p| p.summary.as_str()).collect();
@@ -439,7 +425,7 @@ impl Writing<'_> {
             members.join("; ")
         );
         Kernel {
-            body: self.text.text,
+            body: self.em.finish().0,
             buffers: self.buffers,
             tasks: chain.tasks,
             declarations,
@@ -475,8 +461,10 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let (offsets, own_bytes) = places(chain, &parts, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
     let kept = scratch(world.types, workers * own_bytes);
-    let mut text = Text::default();
-    let (one, zero) = (text.int(1), text.int(0));
+    let none = Dag::default();
+    let mut em = Emitter::new(&none);
+    let (one, zero) = (em.int(1), em.int(0));
+    let share = share_of_task(&mut em, count, chain.tasks);
     let mut writing = Writing {
         chain,
         world,
@@ -484,20 +472,18 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         own: &own,
         offsets,
         per,
-        count,
-        text,
-        functions: String::new(),
+        em,
+        functions: Vec::new(),
         buffers: vec![kept],
         writes: vec![kept],
         one,
         zero,
-        base: String::new(),
+        base: Value::NONE,
         tables: Vec::new(),
         moving: Vec::new(),
         placed: HashMap::new(),
         targets: Vec::new(),
     };
-    let share = writing.share_of_task();
     writing.open_own(own_bytes);
     for number in 0..chain.members.len() {
         writing.member(number)?;

@@ -5,6 +5,7 @@
 //! least effort, and has parts of its own where there is enough of it.
 
 use crate::Part;
+use crate::code::{Declaration, Function, called, print};
 use crate::program::host::declarations;
 use crate::program::steps::Lowered;
 use std::cmp::Reverse;
@@ -41,36 +42,10 @@ pub(super) struct Members {
     weight: usize,
 }
 
-/// A function that kernels share.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A function that kernels share, and its text from its name on.
 struct Shared<'a> {
-    /// From its name on.
-    definition: &'a str,
-}
-
-impl<'a> Shared<'a> {
-    /// `None`: it is not a definition.
-    fn of(text: &'a str) -> Option<Shared<'a>> {
-        text.strip_prefix("llvm.func internal ").map(|definition| Shared { definition })
-    }
-
-    /// The names of the functions it calls.
-    fn calls(&self) -> impl Iterator<Item = &'a str> {
-        self.definition.split("llvm.call @").skip(1).map(name)
-    }
-
-    /// What a part says that does not have it: its name and the types of its arguments.
-    fn declaration(&self) -> String {
-        let head = self.definition.split_once(" {").map_or(self.definition, |(head, _)| head);
-        let types: Vec<&str> =
-            head.split(": ").skip(1).map(|t| t.split([',', ')']).next().unwrap_or(t)).collect();
-        format!("llvm.func {}({})", name(head), types.join(", "))
-    }
-}
-
-/// What stands before the arguments of a function.
-fn name(text: &str) -> &str {
-    text.split_once('(').map_or(text, |(name, _)| name)
+    function: &'a Function,
+    text: String,
 }
 
 /// What a module is made of.
@@ -85,7 +60,7 @@ pub(super) struct Pieces<'a> {
     host: &'a str,
     entry: Entry,
     /// What the host functions declare.
-    outside: BTreeSet<&'a str>,
+    outside: &'a BTreeSet<Declaration>,
     /// Bytes of what is cold; has it parts of its own?
     cold_bytes: usize,
     apart: bool,
@@ -96,15 +71,18 @@ impl<'a> Pieces<'a> {
         lowered: &'a Lowered,
         (kernels, near): (&'a [String], &'a HashSet<usize>),
         (host, entry): (&'a str, Entry),
-        outside: BTreeSet<&'a str>,
+        outside: &'a BTreeSet<Declaration>,
     ) -> Pieces<'a> {
         // Functions that kernels share are parts of a module like kernels.
-        let mut shared: Vec<Shared<'_>> = Vec::new();
-        for definition in lowered.kernels.iter().flat_map(|k| &k.declarations) {
-            shared.extend(Shared::of(definition));
-        }
-        shared.sort_unstable();
-        shared.dedup();
+        let functions = lowered.kernels.iter().flat_map(|k| &k.declarations).filter_map(|d| match d {
+            Declaration::Shared(function) => Some(function),
+            Declaration::Outside { .. } => None,
+        });
+        let functions: BTreeSet<&Function> = functions.collect();
+        let shared = functions.into_iter();
+        let shared = shared
+            .map(|function| Shared { function, text: print::definition(function, "").trim_end().into() });
+        let shared: Vec<Shared<'_>> = shared.collect();
         let (cold_bytes, apart) = (0, false);
         let mut pieces = Pieces { lowered, kernels, shared, near, host, entry, outside, cold_bytes, apart };
         let of_host = if entry == Entry::Loops { 0 } else { host.len() };
@@ -120,12 +98,12 @@ impl<'a> Pieces<'a> {
     }
 
     fn text(&self, i: usize) -> &str {
-        self.kernels.get(i).map_or_else(|| self.shared[i - self.kernels.len()].definition, String::as_str)
+        self.kernels.get(i).unwrap_or_else(|| &self.shared[i - self.kernels.len()].text)
     }
 
     /// The function that kernels share which a piece is.
-    fn shared(&self, i: usize) -> Option<Shared<'a>> {
-        i.checked_sub(self.kernels.len()).map(|i| self.shared[i])
+    fn shared(&self, i: usize) -> Option<&'a Function> {
+        i.checked_sub(self.kernels.len()).map(|i| self.shared[i].function)
     }
 
     fn is_cold(&self, i: usize) -> bool {
@@ -188,9 +166,8 @@ impl<'a> Pieces<'a> {
     /// The texts of the parts; what takes longest is begun first.
     pub(super) fn parts(&self, members: &[Members]) -> Vec<Part> {
         let all: Vec<usize> = (0..self.kernels.len()).collect();
-        let every = declarations(self.lowered, &all, self.outside.clone());
-        let by_name: HashMap<&str, &str> =
-            every.iter().filter_map(|&text| Some((name(text.split_once('@')?.1), text))).collect();
+        let every = declarations(self.lowered, &all, self.outside);
+        let by_name: HashMap<&str, &Declaration> = every.iter().map(|&d| (d.name(), d)).collect();
         let first = self.first(members);
         let host = |p: usize| (p == first).then_some(self.host);
         let texts = members.iter().enumerate().map(|(p, m)| (m, self.part(m, host(p), &by_name)));
@@ -200,19 +177,27 @@ impl<'a> Pieces<'a> {
     }
 
     /// The text of a part, with the host functions or without: what it has, and declarations of what it has not.
-    fn part(&self, members: &Members, host: Option<&str>, by_name: &HashMap<&str, &'a str>) -> String {
+    fn part(
+        &self,
+        members: &Members,
+        host: Option<&str>,
+        by_name: &HashMap<&str, &'a Declaration>,
+    ) -> String {
         let pieces = &members.pieces;
         let own: Vec<usize> = pieces.iter().copied().filter(|&i| i < self.kernels.len()).collect();
         let mut part = String::new();
-        let mut needed = host.map_or_else(BTreeSet::new, |_| self.outside.clone());
-        let shared: Vec<Shared<'_>> = pieces.iter().filter_map(|&i| self.shared(i)).collect();
-        needed.extend(shared.iter().flat_map(Shared::calls).filter_map(|name| by_name.get(name)));
-        for declaration in declarations(self.lowered, &own, needed) {
-            match Shared::of(declaration) {
-                None => part.push_str(declaration),
-                Some(s) if shared.contains(&s) => continue,
-                Some(s) => part.push_str(&s.declaration()),
-            }
+        let shared: Vec<&Function> = pieces.iter().filter_map(|&i| self.shared(i)).collect();
+        let mut names = BTreeSet::new();
+        shared.iter().for_each(|function| called(&function.body, &mut names));
+        let needed = names.iter().filter_map(|name| by_name.get(name.as_str()).copied());
+        let of_host = host.map(|_| self.outside).into_iter().flatten();
+        for declaration in declarations(self.lowered, &own, needed.chain(of_host)) {
+            let text = match declaration {
+                Declaration::Outside { .. } => print::declaration(declaration),
+                Declaration::Shared(function) if shared.contains(&function) => continue,
+                Declaration::Shared(function) => print::outside(function),
+            };
+            part.push_str(&text);
             part.push('\n');
         }
         if let Some(host) = host {

@@ -1,9 +1,9 @@
 //! All numbers of `f32`, which takes a release build some minutes a function: `cargo test --release -p surject-codegen
 //! --lib every_single -- --ignored --nocapture`, with `SURJECT_FUNCTIONS` for only some of them.
 
-use crate::code::Value;
 use super::limits::{Float, OPS, PART, faults};
 use super::*;
+use crate::machine::elem::Elem;
 
 /// The distance from the exact value in units of the last place; subnormal numbers have the unit of the smallest normal
 /// one. Infinite where only one of both is NaN, or infinite.
@@ -21,7 +21,7 @@ fn unit(exact: f64) -> f64 {
 }
 
 /// The worst distance of a stretch of the numbers, and the faults at limits.
-fn stretch(op: UnaryOp, ways: &[Way], range: std::ops::Range<u64>) -> (Vec<f64>, Vec<Value>) {
+fn stretch(op: UnaryOp, ways: &[Way], range: std::ops::Range<u64>) -> (Vec<f64>, Vec<String>) {
     let list: Vec<f32> = range.map(|bits| f32::from_bits(bits as u32)).collect();
     let exact: Vec<f64> = list.iter().map(|&x| f64::interpreted(op, x.into())).collect();
     let expected: Vec<f32> = exact.iter().map(|&y| y as f32).collect();

@@ -1,7 +1,7 @@
 //! Where functions have a limit, formulas have exactly that of the interpreter.
 
-use crate::code::Value;
 use super::*;
+use crate::machine::elem::Elem;
 use surject_ir::{DType, Scalar, eval};
 
 /// The functions of one float that are no single instruction.
@@ -165,7 +165,7 @@ fn is_exact<T: Float>(op: UnaryOp, x: T, y: T) -> bool {
 const NEAR: f64 = 1.0 / 65536.0;
 
 /// What is wrong with the values of a function.
-pub fn faults<T: Float>(op: UnaryOp, way: &Way, list: &[T], expected: &[T]) -> Vec<Value> {
+pub fn faults<T: Float>(op: UnaryOp, way: &Way, list: &[T], expected: &[T]) -> Vec<String> {
     let (mut faults, mut near, mut off) = (Vec::new(), 0, 0);
     // So few at once that they stay in a cache.
     for (list, expected) in list.chunks(PART).zip(expected.chunks(PART)) {

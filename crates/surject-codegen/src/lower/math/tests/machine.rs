@@ -3,12 +3,11 @@
 //! It is written to as an emitter is, so what it runs is the very text that compiled code is made of, with the
 //! instructions of machines that the tests may not run on.
 
-use crate::code::Value;
+use crate::code::{Op, Value};
 use crate::lower::emit::At;
 use crate::lower::math::formula::Paper;
-use crate::machine::elem::Elem;
+use crate::machine::elem::{Elem, Type};
 use Register::*;
-use std::collections::HashMap;
 
 /// A register: one value an element.
 #[derive(Clone, Debug)]
@@ -32,17 +31,14 @@ enum Step {
 #[derive(Debug, Default)]
 pub struct Machine {
     steps: Vec<Step>,
-    names: HashMap<Value, usize>,
     elems: Vec<Elem>,
 }
 
 impl Machine {
     fn push(&mut self, step: Step, e: Elem) -> Value {
-        let name = format!("%{}", self.steps.len());
-        self.names.insert(name.clone(), self.steps.len());
         self.steps.push(step);
         self.elems.push(e);
-        name
+        Value(self.steps.len() as u32 - 1)
     }
 
     /// The name of the next argument, which are the first steps.
@@ -77,42 +73,33 @@ impl Machine {
             };
             registers.push(value);
         }
-        names.iter().map(|name| registers[self.names[*name]].clone()).collect()
+        names.iter().map(|name| registers[name.0 as usize].clone()).collect()
     }
 }
 
 impl Paper for Machine {
-    fn write(&mut self, _: At, text: &str) -> Value {
-        // `name[,] [predicate,] operands : types`
-        let (operation, types) = text.split_once(" : ").unwrap();
-        let mut operands = Vec::new();
-        let mut name = String::new();
-        for word in operation.split([' ', ',', '(', ')']) {
-            match word.strip_prefix('%') {
-                Some(_) => operands.push(self.names[word]),
-                None if word.is_empty() => {}
-                None => name = format!("{name} {word}").trim().to_string(),
-            }
-        }
-        let of = |text: &str| -> Elem {
-            let scalar = text.rsplit('x').next().unwrap().trim_end_matches('>').trim();
-            [Elem::I1, Elem::I32, Elem::I64, Elem::F32, Elem::F64]
-                .into_iter()
-                .find(|e| e.name() == scalar)
-                .unwrap_or_else(|| panic!("type `{text}`"))
+    fn write(&mut self, _: At, op: Op) -> Value {
+        let elem = |ty: Type| match ty {
+            Type::Lanes(elem, _) => elem,
+            other => panic!("type `{other}`"),
         };
-        let to = of(types
-            .rsplit(" to ")
-            .next()
-            .unwrap()
-            .rsplit(" -> ")
-            .next()
-            .unwrap()
-            .rsplit(", ")
-            .next()
-            .unwrap());
+        let (name, operands, to) = match op {
+            Op::Same { name, operands, ty } => (name.to_string(), operands, elem(ty)),
+            Op::Compare { name, predicate, sides, .. } => {
+                (format!("{name} {predicate}"), sides.to_vec(), Elem::I1)
+            }
+            Op::Select { condition, values: [a, b], ty } => {
+                ("arith.select".to_string(), vec![condition.0, a, b], elem(ty))
+            }
+            Op::Cast { name, value, to, .. } => (name.to_string(), vec![value], elem(to)),
+            Op::Intrinsic { name, operands, result } => {
+                let operands = operands.iter().map(|o| o.0).collect();
+                (name, operands, elem(result.expect("a result")))
+            }
+            other => panic!("formulas have no {other:?}"),
+        };
+        let operands: Vec<usize> = operands.iter().map(|o| o.0 as usize).collect();
         let from = self.elems[operands[0]];
-        let to = if name.contains("cmp") { Elem::I1 } else { to };
         self.push(Step::Operation { name, operands, from, to }, to)
     }
 
@@ -126,11 +113,11 @@ impl Paper for Machine {
 
     fn part(&mut self, at: At, value: Value, _: Elem, lanes: (usize, usize)) -> Value {
         assert_eq!(lanes, (0, at.lanes), "a machine runs what is one register wide");
-        value.to_string()
+        value
     }
 
     fn join(&mut self, _: At, parts: Vec<Value>, _: Elem, _: usize) -> Value {
-        parts.concat()
+        parts[0]
     }
 }
 
@@ -294,8 +281,7 @@ fn operation(name: &str, operands: &[&Register], from: Elem, to: Elem) -> Regist
 
 /// Instructions of processors.
 fn intrinsic(name: &str, operands: &[&Register]) -> Register {
-    let Some(instruction) = name.strip_prefix("llvm.call_intrinsic ") else { panic!("`{name}`") };
-    match (instruction.trim_matches('"'), operands) {
+    match (name, operands) {
         ("llvm.x86.avx512.permvar.sf.512", [List(table), Words(n)]) => {
             Words(map(n, |n| table[n as usize & 15].to_bits()))
         }

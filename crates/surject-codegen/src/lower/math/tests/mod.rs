@@ -42,7 +42,7 @@ impl Way {
         let at = At { scope: ScopeId::default(), lanes: (bytes / e.size()).min(DOUBLE_LANES) };
         let (value, unless) = {
             let pen = Pen::on(&mut machine, at, tables);
-            let arguments: Vec<F<'_>> = names.iter().map(|name| pen.value(name, e)).collect();
+            let arguments: Vec<F<'_>> = names.iter().map(|&name| pen.value(name, e)).collect();
             let (value, unless) = formula(&arguments);
             (value.ssa(), unless.map(|b| b.ssa()))
         };
@@ -66,7 +66,7 @@ impl Way {
     }
 
     fn run(&self, arguments: Vec<Register>) -> (Register, Option<Vec<bool>>) {
-        let names: Vec<&str> = [&self.value].into_iter().chain(&self.unless).map(Value::as_str).collect();
+        let names: Vec<Value> = [self.value].into_iter().chain(self.unless).collect();
         let mut registers = self.machine.run(&arguments, &names).into_iter();
         let value = registers.next().unwrap();
         let unless = registers.next().map(|r| match r {

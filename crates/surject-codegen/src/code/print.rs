@@ -1,0 +1,332 @@
+//! Code as text of MLIR.
+
+use crate::code::{Block, Carry, Declaration, Function, Index, Op, Prefetched, Statement, Symbol, Value};
+use crate::machine::elem::Type;
+use std::fmt::{Display, Write};
+use surject_kernel::Temporality;
+
+/// The text of statements, in a kernel of this name.
+pub(crate) fn statements(statements: &[Statement], kernel: &str) -> String {
+    let mut printer = Printer { text: String::new(), kernel };
+    printer.statements(statements);
+    printer.text
+}
+
+/// A function from its name on, in a kernel of this name.
+pub(crate) fn definition(function: &Function, kernel: &str) -> String {
+    body(&function.symbol, &function.parameters, &function.body, kernel)
+}
+
+/// A function of this name, with these parameters and this body, from its name on.
+pub(crate) fn body(symbol: &Symbol, own: &[(Value, Type)], code: &[Statement], kernel: &str) -> String {
+    format!("{}({}) {{\n{}llvm.return\n}}\n", symbol.of(kernel), parameters(own), statements(code, kernel))
+}
+
+/// What a module says of a function that another one defines.
+pub(crate) fn outside(function: &Function) -> String {
+    let types = list(function.parameters.iter().map(|p| p.1));
+    format!("llvm.func {}({types})", function.symbol.of(""))
+}
+
+/// The declaration of a function, without the sign at its end; what is shared, with what it does.
+pub(crate) fn declaration(declaration: &Declaration) -> String {
+    match declaration {
+        Declaration::Outside { name, parameters, result } => {
+            let result = result.map_or(String::new(), |ty| format!(" -> {ty}"));
+            format!("llvm.func @{name}({}){result}", list(parameters))
+        }
+        Declaration::Shared(shared) => format!("llvm.func internal {}", definition(shared, "").trim_end()),
+    }
+}
+
+/// Parameters with their types.
+pub(crate) fn parameters(parameters: &[(Value, Type)]) -> String {
+    let all: Vec<String> = parameters.iter().map(|(value, ty)| format!("{value}: {ty}")).collect();
+    all.join(", ")
+}
+
+/// What stands between commas.
+fn list<T: Display>(all: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::new();
+    for (i, one) in all.into_iter().enumerate() {
+        let _ = write!(text, "{}{one}", if i == 0 { "" } else { ", " });
+    }
+    text
+}
+
+/// The type of an element of a vector.
+fn element(ty: Type) -> Type {
+    match ty {
+        Type::Lanes(elem, _) => elem.ty(1),
+        other => other,
+    }
+}
+
+/// The type of a truth for each lane.
+fn truths(ty: Type) -> Type {
+    match ty {
+        Type::Lanes(_, lanes) => crate::machine::elem::Elem::I1.ty(lanes),
+        other => other,
+    }
+}
+
+fn lanes(ty: Type) -> usize {
+    match ty {
+        Type::Lanes(_, lanes) | Type::Pointers(lanes) | Type::Bf16(lanes) => lanes,
+        Type::Pointer | Type::Index => 1,
+    }
+}
+
+struct Printer<'a> {
+    text: String,
+    kernel: &'a str,
+}
+
+impl Printer<'_> {
+    fn statements(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            if !statement.results.is_empty() {
+                let _ = write!(self.text, "{} = ", list(&statement.results));
+            }
+            self.op(&statement.op);
+            self.text.push('\n');
+        }
+    }
+
+    fn put(&mut self, arguments: std::fmt::Arguments<'_>) {
+        let _ = self.text.write_fmt(arguments);
+    }
+
+    /// Operands in parentheses, and the types of operands and result.
+    fn called(&mut self, operands: &[(Value, Type)], result: Option<Type>) {
+        let (values, types) = (list(operands.iter().map(|o| o.0)), list(operands.iter().map(|o| o.1)));
+        let result = result.map_or("()".to_string(), |ty| ty.to_string());
+        self.put(format_args!("({values}) : ({types}) -> {result}"));
+    }
+
+    fn op(&mut self, op: &Op) {
+        match op {
+            Op::For { .. } | Op::If { .. } | Op::While { .. } | Op::Switch { .. } => self.control(op),
+            Op::Load { .. }
+            | Op::Store { .. }
+            | Op::MaskedLoad { .. }
+            | Op::MaskedStore { .. }
+            | Op::Gather { .. }
+            | Op::Scatter { .. }
+            | Op::Element { .. }
+            | Op::Alloca { .. }
+            | Op::Copy { .. }
+            | Op::Fill { .. }
+            | Op::Prefetch(..) => self.memory(op),
+            Op::Intrinsic { name, operands, result } => {
+                self.put(format_args!("llvm.call_intrinsic \"{name}\""));
+                self.called(operands, *result);
+            }
+            Op::Call { function, operands, result } => {
+                self.put(format_args!("llvm.call {}", function.of(self.kernel)));
+                self.called(operands, *result);
+            }
+            Op::AddressOf(symbol) => {
+                self.put(format_args!("llvm.mlir.addressof {} : !llvm.ptr", symbol.of(self.kernel)));
+            }
+            _ => self.arithmetic(op),
+        }
+    }
+
+    fn arithmetic(&mut self, op: &Op) {
+        match op {
+            Op::Constant(literal) => self.put(format_args!("arith.constant {literal}")),
+            Op::Register(number) => self.put(format_args!("llvm.mlir.constant({number} : i8) : i8")),
+            Op::Same { name, operands, ty } => self.put(format_args!("{name} {} : {ty}", list(operands))),
+            Op::Compare { name: name @ "llvm.icmp", predicate, sides: [a, b], ty } => {
+                self.put(format_args!("{name} \"{predicate}\" {a}, {b} : {ty}"));
+            }
+            Op::Compare { name, predicate, sides: [a, b], ty } => {
+                self.put(format_args!("{name} {predicate}, {a}, {b} : {ty}"));
+            }
+            Op::Select { condition: (c, Type::I1), values: [a, b], ty } => {
+                self.put(format_args!("arith.select {c}, {a}, {b} : {ty}"));
+            }
+            Op::Select { condition: (c, own), values: [a, b], ty } => {
+                self.put(format_args!("arith.select {c}, {a}, {b} : {own}, {ty}"));
+            }
+            Op::Cast { name, value, from, to } => self.put(format_args!("{name} {value} : {from} to {to}")),
+            Op::Shuffle { sides: [a, b], order, ty } => {
+                self.put(format_args!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list(order)));
+            }
+            Op::Extract { vector, lane, ty } => {
+                self.put(format_args!("vector.extract {vector}[{lane}] : {} from {ty}", element(*ty)));
+            }
+            Op::Insert { value, vector, lane, ty } => {
+                let own = element(*ty);
+                self.put(format_args!("vector.insert {value}, {vector}[{lane}] : {own} into {ty}"));
+            }
+            Op::First { vector, from, to } => self.put(format_args!(
+                "vector.extract_strided_slice {vector} {{offsets = [0], sizes = [{}], strides = [1]}} : {from} to {to}",
+                lanes(*to)
+            )),
+            Op::FromElements(values, ty) => {
+                self.put(format_args!("vector.from_elements {} : {ty}", list(values)));
+            }
+            Op::Reduction { kind, vector, ty } => {
+                self.put(format_args!("vector.reduction <{kind}>, {vector} : {ty} into {}", element(*ty)));
+            }
+            // Everything else is written by one of the others.
+            _ => {}
+        }
+    }
+
+    fn memory(&mut self, op: &Op) {
+        match op {
+            Op::Element { pointer, index, of } => match index {
+                Index::Number(number) => self.put(format_args!(
+                    "llvm.getelementptr {pointer}[{number}] : (!llvm.ptr) -> !llvm.ptr, {of}"
+                )),
+                Index::At(value) => self.put(format_args!(
+                    "llvm.getelementptr {pointer}[{value}] : (!llvm.ptr, i64) -> !llvm.ptr, {of}"
+                )),
+                Index::Each(values, lanes) => self.put(format_args!(
+                    "llvm.getelementptr {pointer}[{values}] : (!llvm.ptr, vector<{lanes}xi64>) -> {}, {of}",
+                    Type::Pointers(*lanes)
+                )),
+            },
+            Op::Load { pointer, ty, alignment } => match alignment {
+                None => self.put(format_args!("llvm.load {pointer} : !llvm.ptr -> {ty}")),
+                Some(bytes) => self.put(format_args!(
+                    "llvm.load {pointer} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"
+                )),
+            },
+            Op::Store { value, pointer, ty, alignment, temporality } => {
+                let aligned = alignment.map(|bytes| format!("alignment = {bytes} : i64"));
+                let past = (*temporality == Temporality::NonTemporal).then(|| "nontemporal".to_string());
+                let attributes: Vec<String> = aligned.into_iter().chain(past).collect();
+                let attributes = match &attributes[..] {
+                    [] => String::new(),
+                    all => format!(" {{{}}}", all.join(", ")),
+                };
+                self.put(format_args!("llvm.store {value}, {pointer}{attributes} : {ty}, !llvm.ptr"));
+            }
+            Op::MaskedLoad { pointer, mask, other, ty, alignment } => self.put(format_args!(
+                "llvm.intr.masked.load {pointer}, {mask}, {other} {{alignment = {alignment} : i32}} : \
+                 (!llvm.ptr, {}, {ty}) -> {ty}",
+                truths(*ty)
+            )),
+            Op::MaskedStore { value, pointer, mask, ty, alignment } => self.put(format_args!(
+                "llvm.intr.masked.store {value}, {pointer}, {mask} {{alignment = {alignment} : i32}} : {ty}, {} \
+                 into !llvm.ptr",
+                truths(*ty)
+            )),
+            Op::Gather { pointers, mask, other, ty, alignment } => self.put(format_args!(
+                "llvm.intr.masked.gather {pointers}, {mask}, {other} {{alignment = {alignment} : i32}} : \
+                 ({}, {}, {ty}) -> {ty}",
+                Type::Pointers(lanes(*ty)),
+                truths(*ty)
+            )),
+            Op::Scatter { value, pointers, mask, ty, alignment } => self.put(format_args!(
+                "llvm.intr.masked.scatter {value}, {pointers}, {mask} {{alignment = {alignment} : i32}} : {ty}, {} \
+                 into {}",
+                truths(*ty),
+                Type::Pointers(lanes(*ty))
+            )),
+            Op::Alloca { count, of, alignment } => {
+                let aligned = alignment.map_or(String::new(), |n| format!(" {{alignment = {n} : i64}}"));
+                self.put(format_args!("llvm.alloca {count} x {of}{aligned} : (i64) -> !llvm.ptr"));
+            }
+            Op::Copy { to, from, bytes } => self.put(format_args!(
+                "\"llvm.intr.memcpy\"({to}, {from}, {bytes}) <{{isVolatile = false}}> : \
+                 (!llvm.ptr, !llvm.ptr, i64) -> ()"
+            )),
+            Op::Fill { to, byte, bytes } => self.put(format_args!(
+                "\"llvm.intr.memset\"({to}, {byte}, {bytes}) <{{isVolatile = false}}> : (!llvm.ptr, i8, i64) -> ()"
+            )),
+            Op::Prefetch(pointer, prefetched) => {
+                let (rw, hint) = match prefetched {
+                    Prefetched::Read(hint) => (0, hint),
+                    Prefetched::Written(hint) => (1, hint),
+                };
+                self.put(format_args!(
+                    "\"llvm.intr.prefetch\"({pointer}) <{{cache = 1 : i32, hint = {hint} : i32, rw = {rw} : i32}}> : \
+                     (!llvm.ptr) -> ()"
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    /// The statements of a region, and what it yields with this operation.
+    fn block(&mut self, block: &Block, end: &str) {
+        self.statements(&block.statements);
+        if !block.yields.is_empty() {
+            let (values, types) =
+                (list(block.yields.iter().map(|y| y.0)), list(block.yields.iter().map(|y| y.1)));
+            self.put(format_args!("{end} {values} : {types}\n"));
+        }
+    }
+
+    fn control(&mut self, op: &Op) {
+        let inits = |carried: &[Carry]| list(carried.iter().map(|c| format!("{} = {}", c.name, c.init)));
+        let types = |carried: &[Carry]| list(carried.iter().map(|c| c.ty));
+        match op {
+            Op::For { variable, bounds: [low, high, step], carried, body } => {
+                self.put(format_args!("scf.for {variable} = {low} to {high} step {step} "));
+                if !carried.is_empty() {
+                    self.put(format_args!("iter_args({}) -> ({}) ", inits(carried), types(carried)));
+                }
+                self.text.push_str(": i64 {\n");
+                self.block(body, "scf.yield");
+                self.text.push('}');
+            }
+            Op::If { condition, then, otherwise } => {
+                self.put(format_args!("scf.if {condition} "));
+                if !then.yields.is_empty() {
+                    self.put(format_args!("-> ({}) ", list(then.yields.iter().map(|y| y.1))));
+                }
+                self.text.push_str("{\n");
+                self.block(then, "scf.yield");
+                if *otherwise != Block::default() {
+                    self.text.push_str("} else {\n");
+                    self.block(otherwise, "scf.yield");
+                }
+                self.text.push('}');
+            }
+            Op::While { carried, before, condition, parameters: own, after } => {
+                let given = list(before.yields.iter().map(|y| y.1));
+                let results = if own.is_empty() { "()".to_string() } else { format!("({given})") };
+                self.put(format_args!(
+                    "scf.while ({}) : ({}) -> {results} {{\n",
+                    inits(carried),
+                    types(carried)
+                ));
+                self.statements(&before.statements);
+                let values = list(before.yields.iter().map(|y| y.0));
+                let typed = if own.is_empty() { String::new() } else { format!(" {values} : {given}") };
+                self.put(format_args!("scf.condition({condition}){typed}\n}} do {{\n"));
+                if !own.is_empty() {
+                    self.put(format_args!("^bb0({}):\n", parameters(own)));
+                }
+                self.statements(&after.statements);
+                match after.yields.is_empty() {
+                    true => self.text.push_str("scf.yield\n"),
+                    false => {
+                        self.block(
+                            &Block { statements: Vec::new(), yields: after.yields.clone() },
+                            "scf.yield",
+                        );
+                    }
+                }
+                self.text.push('}');
+            }
+            Op::Switch { value, cases } => {
+                self.put(format_args!("scf.index_switch {value}"));
+                for (i, case) in cases.iter().enumerate() {
+                    let label =
+                        if i + 1 == cases.len() { "default".to_string() } else { format!("case {i}") };
+                    self.put(format_args!("\n{label} {{\n"));
+                    self.statements(&case.statements);
+                    self.text.push_str("scf.yield\n}");
+                }
+            }
+            _ => {}
+        }
+    }
+}
