@@ -1,15 +1,19 @@
-//! Code of kernels: values, operations and functions as MLIR has them, and their text.
+//! Code of kernels: values, operations, functions and modules as MLIR has them.
 //!
 //! An [`Op`] is an operation of the dialects `arith`, `math`, `vector`, `scf` and `llvm` with values as its operands; what it
-//! may be is all that code generation uses. [`print`] writes it as MLIR reads it.
+//! may be is all that code generation uses. [`Module::text`] writes what `mlir-opt` reads; who links MLIR builds the same
+//! operations from a [`Module`] without any text.
 
 mod literal;
+mod module;
 mod op;
 pub(crate) mod print;
 mod value;
 
-pub(crate) use literal::{Elements, Literal};
-pub(crate) use op::{
-    Block, Carry, Declaration, Function, Index, Op, Prefetched, Statement, Symbol, called, symbols,
-};
-pub(crate) use value::{HIGH, LOW, POINTERS, TASK, Value, WORKER};
+pub use crate::machine::elem::{Elem, Type};
+pub use literal::{Elements, Literal};
+pub use module::{Item, Linkage, Module};
+pub use op::{Block, Carry, Function, Index, Op, Prefetched, Statement, Symbol};
+pub(crate) use op::{Declaration, called};
+pub use value::Value;
+pub(crate) use value::{HIGH, LOW, POINTERS, TASK, WORKER};

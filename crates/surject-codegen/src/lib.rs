@@ -8,11 +8,12 @@
 //! Each is a folder with a front page, and uses only those before it (a test of the repository checks that):
 //!
 //! 1. `machine`: what code generation knows of the machine ([`Target`]), and the types of values in registers.
+//!    Beside it [`code`]: operations, functions and modules of MLIR as values of Rust, and their text.
 //! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no text.
 //! 3. `normalise`: equal forms with fewer or simpler loops.
 //! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
 //!    tiles of contractions, prefetches, what goes past the caches.
-//! 5. `lower`: from an expression and its schedule to MLIR text.
+//! 5. `lower`: from an expression and its schedule to code.
 //! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
 //! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
 //! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
@@ -32,7 +33,7 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
-mod code;
+pub mod code;
 mod error;
 mod expression;
 pub mod kernels;
@@ -94,10 +95,12 @@ pub struct LoweredModule {
 }
 
 /// A module that is compiled by itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Part {
     /// Its text.
     pub text: String,
+    /// The same as operations; `None`: there is only the text.
+    pub code: Option<code::Module>,
     /// Is next to no time of a run spent in it? Then it is compiled with the least effort.
     pub cold: bool,
 }
@@ -105,7 +108,7 @@ pub struct Part {
 impl Part {
     /// A module on whose speed it depends.
     pub fn hot(text: impl Into<String>) -> Part {
-        Part { text: text.into(), cold: false }
+        Part { text: text.into(), code: None, cold: false }
     }
 }
 

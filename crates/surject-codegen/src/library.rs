@@ -388,12 +388,7 @@ impl<'a> Writer<'a> {
             let open = &loops[depth];
             let before = if depth == 0 { inits } else { &loops[depth - 1].values };
             let carried: Vec<Carried> = (0..types.len())
-                .map(|i| Carried {
-                    name: open.values[i],
-                    init: before[i],
-                    ty: types[i],
-                    next: next[i],
-                })
+                .map(|i| Carried { name: open.values[i], init: before[i], ty: types[i], next: next[i] })
                 .collect();
             next = self.em.close_loop(open.scope, open.iv, &open.bounds, &carried);
         }

@@ -63,11 +63,17 @@ pub enum Symbol {
 }
 
 impl Symbol {
-    /// The name in a kernel of this name, with the sign that names of functions begin with.
-    pub fn of(&self, kernel: &str) -> String {
+    /// The name.
+    pub fn name(&self) -> &str {
         match self {
-            Symbol::Own(own) => format!("@{kernel}_{own}"),
-            Symbol::Named(name) => format!("@{name}"),
+            Symbol::Own(name) | Symbol::Named(name) => name,
+        }
+    }
+
+    /// Puts what stands before a name in front of it, where it is that of a function of a kernel.
+    pub(crate) fn prefix(&mut self, before: &str) {
+        if let Symbol::Own(own) = self {
+            *own = format!("{before}_{own}");
         }
     }
 }
@@ -420,7 +426,7 @@ impl Op {
 }
 
 /// Shows the names of functions that statements use, those inside of others included.
-pub fn symbols(statements: &mut [Statement], f: &mut dyn FnMut(&mut Symbol)) {
+fn symbols(statements: &mut [Statement], f: &mut dyn FnMut(&mut Symbol)) {
     for statement in statements {
         match &mut statement.op {
             Op::Call { function: symbol, .. } | Op::AddressOf(symbol) => f(symbol),
@@ -436,6 +442,16 @@ pub fn called(statements: &[Statement], names: &mut BTreeSet<String>) {
             names.insert(name.clone());
         }
         statement.op.blocks().into_iter().for_each(|block| called(&block.statements, names));
+    }
+}
+
+impl Function {
+    /// The function with this before the names of functions that belong to its kernel, its own included.
+    pub(crate) fn prefixed(&self, before: &str) -> Function {
+        let mut function = self.clone();
+        function.symbol.prefix(before);
+        symbols(&mut function.body, &mut |symbol| symbol.prefix(before));
+        function
     }
 }
 
@@ -471,7 +487,7 @@ impl Declaration {
     pub fn name(&self) -> &str {
         match self {
             Declaration::Outside { name, .. } => name,
-            Declaration::Shared(Function { symbol: Symbol::Own(name) | Symbol::Named(name), .. }) => name,
+            Declaration::Shared(function) => function.symbol.name(),
         }
     }
 }

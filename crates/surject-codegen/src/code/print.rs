@@ -1,46 +1,39 @@
 //! Code as text of MLIR.
 
-use crate::code::{Block, Carry, Declaration, Function, Index, Op, Prefetched, Statement, Symbol, Value};
+use crate::code::{Block, Carry, Index, Item, Linkage, Op, Prefetched, Statement, Value};
 use crate::machine::elem::Type;
 use std::fmt::{Display, Write};
 use surject_kernel::Temporality;
 
-/// The text of statements, in a kernel of this name.
-pub(crate) fn statements(statements: &[Statement], kernel: &str) -> String {
-    let mut printer = Printer { text: String::new(), kernel };
+/// The text of statements.
+fn statements(statements: &[Statement]) -> String {
+    let mut printer = Printer { text: String::new() };
     printer.statements(statements);
     printer.text
 }
 
-/// A function from its name on, in a kernel of this name.
-pub(crate) fn definition(function: &Function, kernel: &str) -> String {
-    body(&function.symbol, &function.parameters, &function.body, kernel)
-}
-
-/// A function of this name, with these parameters and this body, from its name on.
-pub(crate) fn body(symbol: &Symbol, own: &[(Value, Type)], code: &[Statement], kernel: &str) -> String {
-    format!("{}({}) {{\n{}llvm.return\n}}\n", symbol.of(kernel), parameters(own), statements(code, kernel))
-}
-
-/// What a module says of a function that another one defines.
-pub(crate) fn outside(function: &Function) -> String {
-    let types = list(function.parameters.iter().map(|p| p.1));
-    format!("llvm.func {}({types})", function.symbol.of(""))
-}
-
-/// The declaration of a function, without the sign at its end; what is shared, with what it does.
-pub(crate) fn declaration(declaration: &Declaration) -> String {
-    match declaration {
-        Declaration::Outside { name, parameters, result } => {
+/// An item of a module.
+pub(crate) fn item(item: &Item) -> String {
+    match item {
+        Item::Outside { name, parameters, result } => {
             let result = result.map_or(String::new(), |ty| format!(" -> {ty}"));
-            format!("llvm.func @{name}({}){result}", list(parameters))
+            format!("llvm.func @{name}({}){result}\n", list(parameters))
         }
-        Declaration::Shared(shared) => format!("llvm.func internal {}", definition(shared, "").trim_end()),
+        Item::Function { function, linkage } => {
+            let (internal, how) = match linkage {
+                Linkage::Public => ("", ""),
+                Linkage::Internal => ("internal ", ""),
+                Linkage::Inlined => ("internal ", "attributes {passthrough = [\"alwaysinline\"]} "),
+            };
+            let own = parameters(&function.parameters);
+            let body = statements(&function.body);
+            format!("llvm.func {internal}@{}({own}) {how}{{\n{body}llvm.return\n}}\n", function.symbol.name())
+        }
     }
 }
 
 /// Parameters with their types.
-pub(crate) fn parameters(parameters: &[(Value, Type)]) -> String {
+fn parameters(parameters: &[(Value, Type)]) -> String {
     let all: Vec<String> = parameters.iter().map(|(value, ty)| format!("{value}: {ty}")).collect();
     all.join(", ")
 }
@@ -77,12 +70,11 @@ fn lanes(ty: Type) -> usize {
     }
 }
 
-struct Printer<'a> {
+struct Printer {
     text: String,
-    kernel: &'a str,
 }
 
-impl Printer<'_> {
+impl Printer {
     fn statements(&mut self, statements: &[Statement]) {
         for statement in statements {
             if !statement.results.is_empty() {
@@ -123,11 +115,11 @@ impl Printer<'_> {
                 self.called(operands, *result);
             }
             Op::Call { function, operands, result } => {
-                self.put(format_args!("llvm.call {}", function.of(self.kernel)));
+                self.put(format_args!("llvm.call @{}", function.name()));
                 self.called(operands, *result);
             }
             Op::AddressOf(symbol) => {
-                self.put(format_args!("llvm.mlir.addressof {} : !llvm.ptr", symbol.of(self.kernel)));
+                self.put(format_args!("llvm.mlir.addressof @{} : !llvm.ptr", symbol.name()));
             }
             _ => self.arithmetic(op),
         }

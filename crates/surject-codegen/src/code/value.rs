@@ -7,6 +7,13 @@ use std::fmt;
 pub struct Value(pub(crate) u32);
 
 impl Value {
+    /// Its number in its function.
+    pub fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Value {
     /// No value: what nothing may use. MLIR refuses its name.
     pub(crate) const NONE: Value = Value(u32::MAX);
 }

@@ -142,8 +142,7 @@ impl Lanes<'_> {
         let (no, nowhere) = (w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes));
         let types: Vec<Type> =
             (0..beside).flat_map(|_| [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)]).collect();
-        let before: Vec<Value> =
-            (0..beside).flat_map(|_| [no, nowhere, init]).collect();
+        let before: Vec<Value> = (0..beside).flat_map(|_| [no, nowhere, init]).collect();
         let around = sizes_of(window)[..axis].to_vec();
         let (loops, state) = w.carrying(scope, &around, &types);
         let mut state = if loops.is_empty() { before.clone() } else { state };

@@ -236,8 +236,7 @@ impl Selection<'_> {
         let root = w.root();
         let init = w.em.spread(&init, e, At { scope: root, lanes });
         // Found something, the number of the element selected so far, and its value.
-        let before =
-            vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init];
+        let before = vec![w.em.constant(Elem::I1, 0, lanes), w.em.constant(Elem::I32, u64::MAX, lanes), init];
         let types = [Elem::I1.ty(lanes), Elem::I32.ty(lanes), e.ty(lanes)];
         let around = &extents[..extents.len() - 1];
         let (loops, state) = w.carrying(scope, around, &types);
@@ -250,12 +249,7 @@ impl Selection<'_> {
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
         let mut next = if loops.is_empty() { before.clone() } else { state };
         for (n, value) in self.load(w, inner, (*operand, address), (active, lanes)).into_iter().enumerate() {
-            let keep = flat(&self.select.apply_lanes(
-                w,
-                inner,
-                &[vec![next[2]], vec![value]],
-                lanes,
-            )?);
+            let keep = flat(&self.select.apply_lanes(w, inner, &[vec![next[2]], vec![value]], lanes)?);
             let keep =
                 keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
             let held = w.em.bin(at, "arith.andi", next[0], *keep, Elem::I1);

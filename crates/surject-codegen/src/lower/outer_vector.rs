@@ -315,8 +315,7 @@ impl Emitter<'_> {
     pub(crate) fn joined(&mut self, lines: Vec<Value>, width: usize, elem: Elem, at: At) -> Vec<Value> {
         let (mut parts, mut width) = (lines, width);
         if width == 1 {
-            let pairs: Vec<(Value, Value)> =
-                parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+            let pairs: Vec<(Value, Value)> = parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
             let ty = elem.ty(2);
             parts =
                 pairs.iter().map(|(a, b)| self.op(at.scope, Op::FromElements(vec![*a, *b], ty))).collect();
@@ -324,8 +323,7 @@ impl Emitter<'_> {
         }
         while width < at.lanes {
             let order: Vec<usize> = (0..2 * width).collect();
-            let pairs: Vec<(Value, Value)> =
-                parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+            let pairs: Vec<(Value, Value)> = parts.chunks_exact(2).map(|p| (p[0], p[1])).collect();
             parts = pairs.iter().map(|(a, b)| self.pick((*a, *b), width, &order, elem, at)).collect();
             width *= 2;
         }

@@ -342,12 +342,7 @@ impl Emitter<'_> {
             .into_iter()
             .zip(inits)
             .zip([result, square, rest])
-            .map(|((name, init), next)| crate::lower::emit::Carried {
-                name,
-                init,
-                ty,
-                next,
-            })
+            .map(|((name, init), next)| crate::lower::emit::Carried { name, init, ty, next })
             .collect();
         let bounds = crate::lower::emit::Bounds { low, high, step };
         let power = self.close_loop(scope, iv, &bounds, &carried)[0];

@@ -98,8 +98,7 @@ impl Emitter<'_> {
             let wide = self.accumulators(&terms, at.lanes);
             let inner = scopes.last().map_or(at.scope, |s| s.scope);
             let levels = self.levels(&scopes, terms.len());
-            let last =
-                levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init).collect());
+            let last = levels.last().cloned().unwrap_or_else(|| wide.iter().map(|w| w.init).collect());
             let mut next = Vec::new();
             for (term, into) in terms.iter().zip(&last) {
                 let at = At { scope: inner, lanes: at.lanes };

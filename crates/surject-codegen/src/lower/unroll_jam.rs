@@ -160,8 +160,7 @@ impl Row<'_> {
         let sums = levels.last().unwrap_or(&neutral);
         let holds = self.rows_hold(em, inner, &unroll_jam.rows);
         let lane = self.schedule.order.last().copied().unwrap_or(unroll_jam.along);
-        let bind =
-            |w: usize, n: Value| vec![(unroll_jam.along, positions[w]), (unroll_jam.written, n)];
+        let bind = |w: usize, n: Value| vec![(unroll_jam.along, positions[w]), (unroll_jam.written, n)];
         let terms: Vec<Value> = (0..em.dag.extent(unroll_jam.written)).map(|n| em.int(n)).collect();
         let joined =
             |em: &mut Emitter<'_>, scope: ScopeId, (w, n): (usize, usize), body: NodeId, sum: Value| {

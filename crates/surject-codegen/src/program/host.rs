@@ -2,18 +2,16 @@
 
 mod parts;
 
-use crate::code::{Carry, Declaration, Index, Op, POINTERS, Symbol, TASK, Value, WORKER, print};
+use crate::code::{Carry, Declaration, Index, Op, Symbol, Value};
 use crate::expression::dag::{Buf, Dag};
 use crate::lower::bulk;
 use crate::lower::emit::{At, Emitter, ScopeId};
-use crate::lower::row::Kernel;
 use crate::machine::elem::{Elem, Type};
-use crate::program::host::parts::{Entry, Pieces};
+use crate::program::host::parts::{Entry, Piece, Pieces};
 use crate::program::memory::{Memory, Place, bytes};
 use crate::program::steps::{Lowered, Step};
 use crate::{CodegenError, ENTRY, INIT, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write;
 use surject_ir::Function;
 
 /// The most bytes that loops carry in registers.
@@ -42,61 +40,48 @@ pub fn module(
     threads: usize,
     profile: Option<u64>,
 ) -> Result<Texts, CodegenError> {
-    let bodies: Vec<String> = lowered.kernels.iter().enumerate().map(|(i, k)| kernel(i, k)).collect();
-    let near = near(lowered, &bodies);
+    let kernels: Vec<Piece> =
+        lowered.kernels.iter().enumerate().map(|(i, k)| Piece::of_kernel(i, k)).collect();
+    let near = near(lowered, &kernels);
     let results = function.body.results.len();
     let mut runs = 0;
-    let mut host = String::new();
-    let functions: [(&str, &[Step], &[(Buf, usize)]); 2] =
-        [(INIT, &lowered.init, &[]), (ENTRY, &lowered.steps, &memory.copies)];
-    for (name, steps, copies) in functions {
+    let mut host = Piece::default();
+    for (name, steps) in [(INIT, &lowered.init), (ENTRY, &lowered.steps)] {
         if name == INIT && steps.is_empty() {
             continue;
         }
+        let copies: &[(Buf, usize)] = if name == ENTRY { &memory.copies } else { &[] };
         let none = Dag::default();
         let mut writer = Host::new(&none, (lowered, memory), (threads, results), (profile, runs), &near);
         writer.function(steps, copies)?;
         runs = writer.runs;
-        let (function, _) = writer.em.finish_function(Symbol::Named(name.to_string()));
-        let _ = write!(host, "llvm.func {}", print::definition(&function, ""));
+        host.add(writer.em.finish_function(Symbol::Named(name.to_string())).0);
     }
-    let profile_bytes = profile.map_or(0, |_| runs * PROFILE_BYTES);
-    let i64s = |name: &str, parameters: &[Type], result| Declaration::Outside {
+    let outside = |name: &str, parameters: &[Type], result| Declaration::Outside {
         name: name.to_string(),
         parameters: parameters.to_vec(),
         result,
     };
     let task = [Type::Pointer, Type::I64, Type::I64, Type::Pointer];
-    let mut outside = BTreeSet::from([i64s("surject_parallel", &task, None)]);
+    let mut declared = BTreeSet::from([outside("surject_parallel", &task, None)]);
     if profile.is_some() {
-        outside.insert(i64s("surject_clock", &[], Some(Type::I64)));
+        declared.insert(outside("surject_clock", &[], Some(Type::I64)));
     }
-    let bodies: Vec<String> = bodies
-        .into_iter()
-        .enumerate()
-        .map(|(i, body)| if near.contains(&i) { inlined(&body) } else { body })
-        .collect();
-    let all: Vec<usize> = (0..bodies.len()).collect();
-    let mut whole = String::new();
-    for declaration in declarations(lowered, &all, &outside) {
-        let _ = writeln!(whole, "{}", print::declaration(declaration));
-    }
-    for body in &bodies {
-        let _ = write!(whole, "llvm.func internal {body}");
-    }
-    whole.push_str(&host);
     // The entry runs once, unless there is a loop in it.
     let is_loop = |s: &Step| matches!(s, Step::While { .. } | Step::If { .. });
     let entry =
         if lowered.steps.iter().chain(&lowered.init).any(is_loop) { Entry::Loops } else { Entry::Once };
-    let pieces = Pieces::new(lowered, (&bodies, &near), (&host, entry), &outside);
-    let parts = pieces.divide(whole.len(), threads).map(|members| pieces.parts(&members));
-    let parts = parts.unwrap_or_else(|| vec![Part::hot(whole.clone())]);
-    Ok(Texts { parts, whole, profile_bytes })
+    let pieces = Pieces::new(lowered, (&kernels, &near), (&host, entry), &declared);
+    let whole = pieces.whole();
+    let text = whole.text();
+    let parts = pieces.divide(text.len(), threads).map(|members| pieces.parts(&members));
+    let parts = parts.unwrap_or_else(|| vec![Part { text: text.clone(), code: Some(whole), cold: false }]);
+    let profile_bytes = profile.map_or(0, |_| runs * PROFILE_BYTES);
+    Ok(Texts { parts, whole: text, profile_bytes })
 }
 
 /// Kernels that a loop runs again and again for little work: they are inlined there.
-fn near(lowered: &Lowered, texts: &[String]) -> HashSet<usize> {
+fn near(lowered: &Lowered, kernels: &[Piece]) -> HashSet<usize> {
     let mut near = HashSet::new();
     let mut work: Vec<(&Step, bool)> =
         lowered.steps.iter().chain(&lowered.init).map(|s| (s, false)).collect();
@@ -108,7 +93,7 @@ fn near(lowered: &Lowered, texts: &[String]) -> HashSet<usize> {
                     && k.tasks == 1
                     && !k.cold
                     && k.functions.is_empty()
-                    && texts[*kernel].len() <= NEAR_BYTES
+                    && kernels[*kernel].bytes <= NEAR_BYTES
                 {
                     near.insert(*kernel);
                 }
@@ -123,37 +108,9 @@ fn near(lowered: &Lowered, texts: &[String]) -> HashSet<usize> {
     near
 }
 
-/// What kernels have in common, and some more, in the order of their names.
-fn declarations<'a>(
-    lowered: &'a Lowered,
-    kernels: &[usize],
-    more: impl IntoIterator<Item = &'a Declaration>,
-) -> BTreeSet<&'a Declaration> {
-    kernels.iter().flat_map(|&i| &lowered.kernels[i].declarations).chain(more).collect()
-}
-
 /// The name of a kernel.
 fn name(kernel: usize) -> String {
     format!("kernel_{kernel}")
-}
-
-/// A kernel from its name on, and the functions it needs.
-fn kernel(i: usize, kernel: &Kernel) -> String {
-    let name = name(i);
-    let parameters = vec![(TASK, Type::I64), (WORKER, Type::I64), (POINTERS, Type::Pointer)];
-    let symbol = Symbol::Named(name.clone());
-    let body = print::body(&symbol, &parameters, &kernel.body, &name);
-    let functions: Vec<String> = kernel
-        .functions
-        .iter()
-        .map(|f| format!("llvm.func internal {}", print::definition(f, &name)))
-        .collect();
-    body + &functions.concat()
-}
-
-/// A kernel that is inlined where it is called.
-fn inlined(kernel: &str) -> String {
-    kernel.replacen(" {\n", " attributes {passthrough = [\"alwaysinline\"]} {\n", 1)
 }
 
 struct Host<'a> {

@@ -164,11 +164,8 @@ impl Tiles<'_> {
         if let Some(own) = &own {
             own.start(em, inner);
         }
-        let pack = Panel {
-            pack: self.c.column_pack(&self.sizes),
-            part: Some((first, end)),
-            least: own.as_ref(),
-        };
+        let pack =
+            Panel { pack: self.c.column_pack(&self.sizes), part: Some((first, end)), least: own.as_ref() };
         pack.emit(em, inner, &minor, at)?;
         if let Some(own) = &own {
             Least::behind(em, inner, (at, panel_pairs), lanes).join(em, inner, own);

@@ -62,11 +62,8 @@ impl Tiles<'_> {
         let to = self.offset(em, clear, part.tile, iv);
         let (ty, size) = (s.elem.ty(lanes), s.elem.size());
         em.run(clear, Op::aligned_store(neutral, to, ty, size));
-        let bounds = Bounds {
-            low: zero,
-            high: em.int(s.group * s.width * s.block),
-            step: em.int(lanes as i64),
-        };
+        let bounds =
+            Bounds { low: zero, high: em.int(s.group * s.width * s.block), step: em.int(lanes as i64) };
         em.close_loop(clear, iv, &bounds, &[]);
 
         let pass = em.open(part.item, Vec::new(), None);
@@ -119,15 +116,7 @@ impl Tiles<'_> {
         let column = em.open(row, Vec::new(), None);
         let column_iv = em.name();
         let panel = self.bind_panel(em, column, &self.c.columns, column_iv);
-        let at = OpenTile {
-            row,
-            row_iv,
-            column,
-            column_iv,
-            beside_iv,
-            low,
-            panel,
-        };
+        let at = OpenTile { row, row_iv, column, column_iv, beside_iv, low, panel };
         let columns = self.columns_of_panel(em, part, &at);
         let mut from = From { rows, columns, place };
         let tile = self.tile_of_pass(em, part, &at, pass, &mut from);

@@ -222,8 +222,7 @@ impl Tiles<'_> {
         let (elem, dtype) = (self.sizes.elem, self.dag[self.c.node].dtype);
         for (i, (sum, to)) in sums.iter().zip(self.places(em, scope, t)).enumerate() {
             let at = At { scope, lanes: t.all[i % t.all.len()] };
-            let mut sum =
-                t.group.map_or(*sum, |group| self.joined(em, scope, *sum, (group, t.all[0])));
+            let mut sum = t.group.map_or(*sum, |group| self.joined(em, scope, *sum, (group, t.all[0])));
             if how == Flush::Add {
                 let (ty, size) = (elem.ty(at.lanes), elem.size());
                 let before = em.op(scope, Op::aligned_load(to, ty, size));

@@ -101,13 +101,7 @@ impl Strips<'_> {
         let end = em.arith(strip, "arith.addi", first, length);
         let end = em.arith(strip, "arith.minsi", end, bounds.high);
         let open = OpenStrip {
-            strip: Strip {
-                rows_of: self.rows_of,
-                last: self.last,
-                first,
-                end,
-                rows: self.strip_rows,
-            },
+            strip: Strip { rows_of: self.rows_of, last: self.last, first, end, rows: self.strip_rows },
             single: (low > 0).then_some(self.rows - block_rows),
         };
         let (part, iv) = open_behind(em, strip, self.behind);

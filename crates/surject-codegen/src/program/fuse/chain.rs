@@ -1,9 +1,7 @@
 //! The code of a chain: a loop over ranges, with a call of every part in it.
 
 use crate::CodegenError;
-use crate::code::{
-    Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER, symbols,
-};
+use crate::code::{Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER};
 use crate::expression::dag::{Buf, Dag};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::recipe::Access;
@@ -136,22 +134,12 @@ fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
 
 /// The functions of a kernel of a range: it, and those that belong to it, which have its name before their own.
 fn functions(name: &str, part: &Kernel) -> Vec<Function> {
-    let own = |symbol: &mut Symbol| {
-        if let Symbol::Own(own) = symbol {
-            *own = format!("{name}_{own}");
-        }
-    };
-    let mut body = part.body.clone();
-    symbols(&mut body, &mut |symbol| own(symbol));
     let parameters = vec![(LOW, Type::I64), (HIGH, Type::I64), (POINTERS, Type::Pointer)];
-    let mut all = vec![Function { symbol: Symbol::Own(name.to_string()), parameters, body }];
-    for function in &part.functions {
-        let mut function = function.clone();
-        own(&mut function.symbol);
-        symbols(&mut function.body, &mut |symbol| own(symbol));
-        all.push(function);
-    }
-    all
+    let mut whole =
+        Function { symbol: Symbol::Named(String::new()), parameters, body: part.body.clone() }.prefixed(name);
+    whole.symbol = Symbol::Own(name.to_string());
+    let own = part.functions.iter().map(|function| function.prefixed(name));
+    std::iter::once(whole).chain(own).collect()
 }
 
 /// What every task joins its rows to, where the target itself is that of all: a target of its own.

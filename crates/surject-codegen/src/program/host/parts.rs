@@ -5,12 +5,15 @@
 //! least effort, and has parts of its own where there is enough of it.
 
 use crate::Part;
-use crate::code::{Declaration, Function, called, print};
-use crate::program::host::declarations;
+use crate::code::{
+    Declaration, Function, Item, Linkage, Module, POINTERS, Symbol, TASK, Type, WORKER, called, print,
+};
+use crate::lower::row::Kernel;
+use crate::program::host::name;
 use crate::program::steps::Lowered;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// Text below which compiling a module in parts costs more than it saves: every part is read and linked on its own.
 const PART_BYTES: usize = 6_000;
@@ -42,22 +45,59 @@ pub(super) struct Members {
     weight: usize,
 }
 
-/// A function that kernels share, and its text from its name on.
-struct Shared<'a> {
-    function: &'a Function,
-    text: String,
+/// Functions that are compiled together, and the bytes of their text.
+#[derive(Default)]
+pub(super) struct Piece {
+    functions: Vec<Arc<Function>>,
+    pub(super) bytes: usize,
+}
+
+impl Piece {
+    /// A kernel, and the functions that belong to it.
+    pub(super) fn of_kernel(number: usize, kernel: &Kernel) -> Piece {
+        let parameters = vec![(TASK, Type::I64), (WORKER, Type::I64), (POINTERS, Type::Pointer)];
+        let (symbol, body) = (Symbol::Named(name(number)), kernel.body.clone());
+        let mut piece = Piece::default();
+        for function in std::iter::once(&Function { symbol, parameters, body }).chain(&kernel.functions) {
+            piece.add(function.prefixed(&name(number)));
+        }
+        piece
+    }
+
+    /// Adds a function.
+    pub(super) fn add(&mut self, function: Function) {
+        let function = Arc::new(function);
+        self.bytes += print::item(&item(&function, Linkage::Public)).len();
+        self.functions.push(function);
+    }
+
+    /// The first function with this linkage, and those that belong to it.
+    fn items(&self, linkage: Linkage) -> impl Iterator<Item = Item> {
+        let linkages = std::iter::once(linkage).chain(std::iter::repeat(Linkage::Internal));
+        self.functions.iter().zip(linkages).map(|(function, linkage)| item(function, linkage))
+    }
+
+    /// Functions that everybody may call.
+    fn public(&self) -> impl Iterator<Item = Item> {
+        self.functions.iter().map(|function| item(function, Linkage::Public))
+    }
+}
+
+fn item(function: &Arc<Function>, linkage: Linkage) -> Item {
+    Item::Function { function: function.clone(), linkage }
 }
 
 /// What a module is made of.
 pub(super) struct Pieces<'a> {
     lowered: &'a Lowered,
-    /// The kernels from their names on, and the functions that they share.
-    kernels: &'a [String],
-    shared: Vec<Shared<'a>>,
+    /// The kernels.
+    kernels: &'a [Piece],
+    /// The functions that they share.
+    shared: Vec<Piece>,
     /// Kernels that are inlined into the host functions.
     near: &'a HashSet<usize>,
     /// The host functions.
-    host: &'a str,
+    host: &'a Piece,
     entry: Entry,
     /// What the host functions declare.
     outside: &'a BTreeSet<Declaration>,
@@ -69,8 +109,8 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     pub(super) fn new(
         lowered: &'a Lowered,
-        (kernels, near): (&'a [String], &'a HashSet<usize>),
-        (host, entry): (&'a str, Entry),
+        (kernels, near): (&'a [Piece], &'a HashSet<usize>),
+        (host, entry): (&'a Piece, Entry),
         outside: &'a BTreeSet<Declaration>,
     ) -> Pieces<'a> {
         // Functions that kernels share are parts of a module like kernels.
@@ -79,31 +119,53 @@ impl<'a> Pieces<'a> {
             Declaration::Outside { .. } => None,
         });
         let functions: BTreeSet<&Function> = functions.collect();
-        let shared = functions.into_iter();
-        let shared = shared
-            .map(|function| Shared { function, text: print::definition(function, "").trim_end().into() });
-        let shared: Vec<Shared<'_>> = shared.collect();
+        let one = |function: &Function| {
+            let mut piece = Piece::default();
+            piece.add(function.clone());
+            piece
+        };
+        let shared: Vec<Piece> = functions.into_iter().map(one).collect();
         let (cold_bytes, apart) = (0, false);
         let mut pieces = Pieces { lowered, kernels, shared, near, host, entry, outside, cold_bytes, apart };
-        let of_host = if entry == Entry::Loops { 0 } else { host.len() };
-        let cold = pieces.all().filter(|&i| pieces.is_cold(i)).map(|i| pieces.text(i).len());
+        let of_host = if entry == Entry::Loops { 0 } else { host.bytes };
+        let cold = pieces.all().filter(|&i| pieces.is_cold(i)).map(|i| pieces.piece(i).bytes);
         let cold_bytes = of_host + cold.sum::<usize>();
         pieces.cold_bytes = cold_bytes;
         pieces.apart = cold_bytes >= COLD_BYTES && pieces.all().any(|i| !pieces.is_cold(i));
         pieces
     }
 
+    /// All of it as one module.
+    pub(super) fn whole(&self) -> Module {
+        let mut items = self.declared();
+        items.extend(self.shared.iter().flat_map(|piece| piece.items(Linkage::Internal)));
+        for (i, kernel) in self.kernels.iter().enumerate() {
+            let linkage = if self.near.contains(&i) { Linkage::Inlined } else { Linkage::Internal };
+            items.extend(kernel.items(linkage));
+        }
+        items.extend(self.host.public());
+        Module { items }
+    }
+
+    /// The outside functions that kernels and host functions use.
+    fn declared(&self) -> Vec<Item> {
+        let of_kernels = self.lowered.kernels.iter().flat_map(|k| &k.declarations);
+        let all: BTreeSet<&Declaration> = of_kernels.chain(self.outside).collect();
+        let outside = all.into_iter().filter_map(|declaration| match declaration {
+            Declaration::Outside { name, parameters, result } => {
+                Some(Item::Outside { name: name.clone(), parameters: parameters.clone(), result: *result })
+            }
+            Declaration::Shared(_) => None,
+        });
+        outside.collect()
+    }
+
     fn all(&self) -> std::ops::Range<usize> {
         0..self.kernels.len() + self.shared.len()
     }
 
-    fn text(&self, i: usize) -> &str {
-        self.kernels.get(i).unwrap_or_else(|| &self.shared[i - self.kernels.len()].text)
-    }
-
-    /// The function that kernels share which a piece is.
-    fn shared(&self, i: usize) -> Option<&'a Function> {
-        i.checked_sub(self.kernels.len()).map(|i| self.shared[i].function)
+    fn piece(&self, i: usize) -> &Piece {
+        self.kernels.get(i).unwrap_or_else(|| &self.shared[i - self.kernels.len()])
     }
 
     fn is_cold(&self, i: usize) -> bool {
@@ -143,11 +205,11 @@ impl<'a> Pieces<'a> {
         }
         // The longest first, each to the part that is the shortest.
         let first = self.first(&parts);
-        parts[first].weight = self.weight(self.host.len(), self.entry == Entry::Once);
+        parts[first].weight = self.weight(self.host.bytes, self.entry == Entry::Once);
         let mut order: Vec<usize> = self.all().collect();
-        order.sort_by_key(|&i| (Reverse(self.text(i).len()), i));
+        order.sort_by_key(|&i| (Reverse(self.piece(i).bytes), i));
         for i in order {
-            let bytes = self.text(i).len();
+            let bytes = self.piece(i).bytes;
             if self.near.contains(&i) {
                 parts[first].pieces.push(i);
                 parts[first].weight += self.weight(bytes, false);
@@ -163,53 +225,51 @@ impl<'a> Pieces<'a> {
         Some(parts)
     }
 
-    /// The texts of the parts; what takes longest is begun first.
+    /// The parts; what takes longest is begun first.
     pub(super) fn parts(&self, members: &[Members]) -> Vec<Part> {
-        let all: Vec<usize> = (0..self.kernels.len()).collect();
-        let every = declarations(self.lowered, &all, self.outside);
-        let by_name: HashMap<&str, &Declaration> = every.iter().map(|&d| (d.name(), d)).collect();
         let first = self.first(members);
-        let host = |p: usize| (p == first).then_some(self.host);
-        let texts = members.iter().enumerate().map(|(p, m)| (m, self.part(m, host(p), &by_name)));
-        let mut texts: Vec<(&Members, String)> = texts.collect();
-        texts.sort_by_key(|(m, _)| Reverse(m.weight));
-        texts.into_iter().map(|(m, text)| Part { text, cold: m.cold }).collect()
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by_key(|&p| Reverse(members[p].weight));
+        let part = |p: usize| {
+            let code = self.part(&members[p], p == first);
+            Part { text: code.text(), code: Some(code), cold: members[p].cold }
+        };
+        order.into_iter().map(part).collect()
     }
 
-    /// The text of a part, with the host functions or without: what it has, and declarations of what it has not.
-    fn part(
-        &self,
-        members: &Members,
-        host: Option<&str>,
-        by_name: &HashMap<&str, &'a Declaration>,
-    ) -> String {
+    /// A part, with the host functions or without: what it has, and declarations of what it has not.
+    fn part(&self, members: &Members, has_host: bool) -> Module {
         let pieces = &members.pieces;
         let own: Vec<usize> = pieces.iter().copied().filter(|&i| i < self.kernels.len()).collect();
-        let mut part = String::new();
-        let shared: Vec<&Function> = pieces.iter().filter_map(|&i| self.shared(i)).collect();
         let mut names = BTreeSet::new();
-        shared.iter().for_each(|function| called(&function.body, &mut names));
-        let needed = names.iter().filter_map(|name| by_name.get(name.as_str()).copied());
-        let of_host = host.map(|_| self.outside).into_iter().flatten();
-        for declaration in declarations(self.lowered, &own, needed.chain(of_host)) {
-            let text = match declaration {
-                Declaration::Outside { .. } => print::declaration(declaration),
-                Declaration::Shared(function) if shared.contains(&function) => continue,
-                Declaration::Shared(function) => print::outside(function),
-            };
-            part.push_str(&text);
-            part.push('\n');
+        let functions = pieces.iter().flat_map(|&i| &self.piece(i).functions);
+        functions.for_each(|function| called(&function.body, &mut names));
+        let mut items = self.declared();
+        items.retain(|item| match item {
+            Item::Outside { name, .. } => {
+                names.contains(name) || has_host && self.outside.iter().any(|d| d.name() == name)
+            }
+            Item::Function { .. } => true,
+        });
+        for (i, shared) in self.shared.iter().enumerate() {
+            let function = &shared.functions[0];
+            if names.contains(function.symbol.name()) && !pieces.contains(&(self.kernels.len() + i)) {
+                let parameters = function.parameters.iter().map(|p| p.1).collect();
+                let name = function.symbol.name().to_string();
+                items.push(Item::Outside { name, parameters, result: None });
+            }
         }
-        if let Some(host) = host {
-            part.push_str(host);
+        if has_host {
+            items.extend(self.host.public());
             for i in (0..self.kernels.len()).filter(|i| !own.contains(i)) {
-                let _ = writeln!(part, "llvm.func @kernel_{i}(i64, i64, !llvm.ptr)");
+                let parameters = vec![Type::I64, Type::I64, Type::Pointer];
+                items.push(Item::Outside { name: name(i), parameters, result: None });
             }
         }
         for &i in pieces {
-            let linkage = if self.near.contains(&i) { "internal " } else { "" };
-            let _ = writeln!(part, "llvm.func {linkage}{}", self.text(i));
+            let linkage = if self.near.contains(&i) { Linkage::Inlined } else { Linkage::Public };
+            items.extend(self.piece(i).items(linkage));
         }
-        part
+        Module { items }
     }
 }

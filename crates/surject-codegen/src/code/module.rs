@@ -1,0 +1,51 @@
+//! Modules.
+
+use crate::code::{Function, print};
+use crate::machine::elem::Type;
+use std::sync::Arc;
+
+/// Who may call a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// Other modules too.
+    Public,
+    /// Its module.
+    Internal,
+    /// Its module, which inlines it.
+    Inlined,
+}
+
+/// A part of a module.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A function that is defined elsewhere.
+    Outside {
+        /// Its name.
+        name: String,
+        /// The types of its parameters.
+        parameters: Vec<Type>,
+        /// What it gives.
+        result: Option<Type>,
+    },
+    /// A function. It gives nothing, and all that it calls is named.
+    Function {
+        /// The function.
+        function: Arc<Function>,
+        /// Who may call it.
+        linkage: Linkage,
+    },
+}
+
+/// A module of functions.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// In order.
+    pub items: Vec<Item>,
+}
+
+impl Module {
+    /// The module as MLIR reads it.
+    pub fn text(&self) -> String {
+        self.items.iter().map(print::item).collect()
+    }
+}
