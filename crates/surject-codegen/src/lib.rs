@@ -1,4 +1,4 @@
-//! Kernels from index maps: loop nests, memory plan and MLIR text. This crate links no MLIR.
+//! Kernels from index maps: loop nests, memory plan and code of MLIR. This crate links no MLIR.
 //!
 //! [`lower()`] turns a function of a [`Program`] into one MLIR module. Kernels are derived from nothing but the index
 //! maps of the assignments.
@@ -8,17 +8,17 @@
 //! Each is a folder with a front page, and uses only those before it (a test of the repository checks that):
 //!
 //! 1. `machine`: what code generation knows of the machine ([`Target`]), and the types of values in registers.
-//!    Beside it [`code`]: operations, functions and modules of MLIR as values of Rust, and their text.
-//! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no text.
-//! 3. `normalise`: equal forms with fewer or simpler loops.
-//! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
+//! 2. `code`: operations, functions and modules of MLIR as values of Rust ([`code::Module`]), and their text.
+//! 3. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no code.
+//! 4. `normalise`: equal forms with fewer or simpler loops.
+//! 5. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
 //!    tiles of contractions, prefetches, what goes past the caches.
-//! 5. `lower`: from an expression and its schedule to code.
-//! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
-//! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
-//! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
+//! 6. `lower`: from an expression and its schedule to code.
+//! 7. `materialise`: what is stored on the way, and the kernels of an assignment.
+//! 8. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
+//! 9. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
-//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first three layers, and the formulas of `lower::math`.
+//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of `lower::math`.
 //!
 //! # The module
 //!

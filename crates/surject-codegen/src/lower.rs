@@ -1,4 +1,4 @@
-//! From an expression and its schedule to the text of a kernel: MLIR of the dialects `llvm`, `scf`, `arith`, `math`, `vector`.
+//! From an expression and its schedule to the code of a kernel: operations of `llvm`, `scf`, `arith`, `math` and `vector`.
 //!
 //! * `emit` holds scopes, names and constants. A value is written into the outermost scope that binds the loops it depends
 //!   on, so no pass looks for invariants.

@@ -1,7 +1,7 @@
-//! Text of a kernel: scopes, addresses, loads and stores.
+//! Code of a kernel: scopes, loops and branches.
 //!
-//! A kernel is a tree of loops. Every open loop is a scope with its own text; the text of an inner loop joins
-//! that of the outer one when it is closed. A value is written into the outermost scope whose loops it depends
+//! A kernel is a tree of loops. Every open loop is a scope with its own statements; a loop that is closed is one
+//! statement of the scope around it. A value is written into the outermost scope whose loops it depends
 //! on, where later uses find it: so what does not change in a loop is computed before it, reductions included,
 //! without any pass.
 //!
@@ -72,7 +72,7 @@ pub(crate) struct Scope {
 /// A part of short rows: an address, its guards, and the loops whose values are known.
 pub(crate) type Reach = (Lin, Vec<Guard>, LoopSet);
 
-/// Writes the text of one function.
+/// Writes the code of one function.
 pub struct Emitter<'a> {
     /// The expression.
     pub dag: &'a Dag,
@@ -84,7 +84,7 @@ pub struct Emitter<'a> {
     pub term_cache: Option<(crate::schedule::term_cache::TermCache, Value)>,
     /// Declarations of outside functions, and functions that kernels share.
     pub(crate) declarations: BTreeSet<Declaration>,
-    /// Was a loop used where it is not open? The text is then wrong and must not be used.
+    /// Was a loop used where it is not open? The code is then wrong and must not be used.
     pub unbound: bool,
     /// Of tables of how many entries may each lane take one ([`crate::Target::lane_permute_width`])?
     pub tables: usize,
@@ -199,7 +199,7 @@ impl<'a> Emitter<'a> {
         (Function { symbol, parameters, body }, declarations)
     }
 
-    /// An emitter of text that stands inside of what this one writes: it has the same pointers, and other names.
+    /// An emitter of what stands inside of what this one writes: it has the same pointers, and other names.
     pub fn inside<'b>(&self, dag: &'b Dag) -> Emitter<'b> {
         Emitter {
             pointers: self.pointers.clone(),
@@ -516,7 +516,7 @@ impl<'a> Emitter<'a> {
         self.close_sides([scope, other], condition, &[ty], [&[then], &[known]]).swap_remove(0)
     }
 
-    /// Closes a scope whose text needs no operation around it.
+    /// Closes a scope whose code needs no operation around it.
     pub fn close_plain(&mut self, scope: ScopeId) {
         let code = self.take(scope);
         let parent = self.parent(scope);
