@@ -13,6 +13,7 @@ mod value;
 pub use crate::machine::elem::{Elem, Type};
 pub use literal::{Elements, Literal};
 pub use module::{Item, Linkage, Module};
+pub use surject_kernel::Temporality;
 pub use op::{Block, Carry, Function, Index, Op, Prefetched, Statement, Symbol};
 pub(crate) use op::{Declaration, called};
 pub use value::Value;

@@ -34,6 +34,7 @@
 //!   operations.
 
 use crate::cache::{self, Key};
+use crate::code;
 use crate::guard::on_large_stack;
 use crate::llvm::{Linked, LlvmModule, Machine, Output};
 use crate::pipelines::{Kind, Pipeline};
@@ -73,7 +74,7 @@ impl Default for JitOptions {
 pub struct CompileTimes {
     /// Creating the MLIR context.
     pub context: Duration,
-    /// Parsing and verifying the text.
+    /// Building the module, or parsing its text, and verifying it.
     pub parse: Duration,
     /// The MLIR passes.
     pub passes: Duration,
@@ -215,7 +216,7 @@ fn part(part: &Part, options: &JitOptions) -> Result<Object, MlirError> {
         machine.keep();
         return Ok(Object { object, times, llvm_ir: None, assembly: None });
     }
-    let module = lower(text, &machine, &mut times)?;
+    let module = lower(part, &machine, &mut times)?;
     let start = Instant::now();
     module.optimize(level, &machine)?;
     times.optimize += start.elapsed();
@@ -237,7 +238,7 @@ fn part(part: &Part, options: &JitOptions) -> Result<Object, MlirError> {
 
 /// The LLVM IR of a module text before LLVM's own optimisations.
 pub fn llvm_ir(text: &str) -> Result<String, MlirError> {
-    on_large_stack(|| Ok(lower(text, &Machine::host(2)?, &mut CompileTimes::default())?.text()))
+    on_large_stack(|| Ok(lower(&Part::hot(text), &Machine::host(2)?, &mut CompileTimes::default())?.text()))
 }
 
 /// A module text as MLIR prints it after reading and verifying it.
@@ -245,6 +246,16 @@ pub fn checked(text: &str) -> Result<String, MlirError> {
     on_large_stack(|| {
         let session = Session::new();
         let module = session.parse(text)?;
+        Ok(printed(&module))
+    })
+}
+
+/// A module of generated code as MLIR prints it after building and verifying it.
+pub fn built(code: &surject_codegen::code::Module) -> Result<String, MlirError> {
+    on_large_stack(|| {
+        let session = Session::new();
+        let (module, _) = code::module(session.context(), code)?;
+        session.verify(&module)?;
         Ok(printed(&module))
     })
 }
@@ -259,14 +270,21 @@ pub fn llvm_dialect(text: &str) -> Result<String, MlirError> {
     })
 }
 
-/// Text → LLVM IR.
-fn lower(text: &str, machine: &Machine, times: &mut CompileTimes) -> Result<LlvmModule, MlirError> {
+/// A module → LLVM IR.
+fn lower(part: &Part, machine: &Machine, times: &mut CompileTimes) -> Result<LlvmModule, MlirError> {
     let mut start = Instant::now();
     let mut lap = |into: &mut Duration| *into = std::mem::replace(&mut start, Instant::now()).elapsed();
     let session = Session::kept();
     lap(&mut times.context);
-    let pipeline = Pipeline::of(text);
-    let mut module = session.parse(text)?;
+    let text = part.text.as_str();
+    let (mut module, pipeline) = match &part.code {
+        Some(code) => {
+            let (module, pipeline) = code::module(session.context(), code)?;
+            session.verify(&module)?;
+            (module, pipeline)
+        }
+        None => (session.parse(text)?, Pipeline::of(text)),
+    };
     lap(&mut times.parse);
     session.run(&pipeline.passes, &mut module, text)?;
     lap(&mut times.passes);

@@ -3,6 +3,7 @@
 //! Nothing of MLIR or LLVM is printed to standard error: what they have to say becomes an [`MlirError`].
 
 mod cache;
+mod code;
 pub mod dialect;
 mod error;
 mod executable;

@@ -47,29 +47,6 @@ fn list<T: Display>(all: impl IntoIterator<Item = T>) -> String {
     text
 }
 
-/// The type of an element of a vector.
-fn element(ty: Type) -> Type {
-    match ty {
-        Type::Lanes(elem, _) => elem.ty(1),
-        other => other,
-    }
-}
-
-/// The type of a truth for each lane.
-fn truths(ty: Type) -> Type {
-    match ty {
-        Type::Lanes(_, lanes) => crate::machine::elem::Elem::I1.ty(lanes),
-        other => other,
-    }
-}
-
-fn lanes(ty: Type) -> usize {
-    match ty {
-        Type::Lanes(_, lanes) | Type::Pointers(lanes) | Type::Bf16(lanes) => lanes,
-        Type::Pointer | Type::Index => 1,
-    }
-}
-
 struct Printer {
     text: String,
 }
@@ -147,21 +124,21 @@ impl Printer {
                 self.put(format_args!("vector.shuffle {a}, {b} [{}] : {ty}, {ty}", list(order)));
             }
             Op::Extract { vector, lane, ty } => {
-                self.put(format_args!("vector.extract {vector}[{lane}] : {} from {ty}", element(*ty)));
+                self.put(format_args!("vector.extract {vector}[{lane}] : {} from {ty}", ty.element()));
             }
             Op::Insert { value, vector, lane, ty } => {
-                let own = element(*ty);
+                let own = ty.element();
                 self.put(format_args!("vector.insert {value}, {vector}[{lane}] : {own} into {ty}"));
             }
             Op::First { vector, from, to } => self.put(format_args!(
                 "vector.extract_strided_slice {vector} {{offsets = [0], sizes = [{}], strides = [1]}} : {from} to {to}",
-                lanes(*to)
+                to.lanes()
             )),
             Op::FromElements(values, ty) => {
                 self.put(format_args!("vector.from_elements {} : {ty}", list(values)));
             }
             Op::Reduction { kind, vector, ty } => {
-                self.put(format_args!("vector.reduction <{kind}>, {vector} : {ty} into {}", element(*ty)));
+                self.put(format_args!("vector.reduction <{kind}>, {vector} : {ty} into {}", ty.element()));
             }
             // Everything else is written by one of the others.
             _ => {}
@@ -201,24 +178,24 @@ impl Printer {
             Op::MaskedLoad { pointer, mask, other, ty, alignment } => self.put(format_args!(
                 "llvm.intr.masked.load {pointer}, {mask}, {other} {{alignment = {alignment} : i32}} : \
                  (!llvm.ptr, {}, {ty}) -> {ty}",
-                truths(*ty)
+                ty.truths()
             )),
             Op::MaskedStore { value, pointer, mask, ty, alignment } => self.put(format_args!(
                 "llvm.intr.masked.store {value}, {pointer}, {mask} {{alignment = {alignment} : i32}} : {ty}, {} \
                  into !llvm.ptr",
-                truths(*ty)
+                ty.truths()
             )),
             Op::Gather { pointers, mask, other, ty, alignment } => self.put(format_args!(
                 "llvm.intr.masked.gather {pointers}, {mask}, {other} {{alignment = {alignment} : i32}} : \
                  ({}, {}, {ty}) -> {ty}",
-                Type::Pointers(lanes(*ty)),
-                truths(*ty)
+                Type::Pointers(ty.lanes()),
+                ty.truths()
             )),
             Op::Scatter { value, pointers, mask, ty, alignment } => self.put(format_args!(
                 "llvm.intr.masked.scatter {value}, {pointers}, {mask} {{alignment = {alignment} : i32}} : {ty}, {} \
                  into {}",
-                truths(*ty),
-                Type::Pointers(lanes(*ty))
+                ty.truths(),
+                Type::Pointers(ty.lanes())
             )),
             Op::Alloca { count, of, alignment } => {
                 let aligned = alignment.map_or(String::new(), |n| format!(" {{alignment = {n} : i64}}"));

@@ -107,6 +107,32 @@ impl Type {
 
     /// One truth.
     pub const I1: Type = Type::Lanes(Elem::I1, 1);
+
+    /// How many lanes it has.
+    pub fn lanes(self) -> usize {
+        match self {
+            Type::Lanes(_, lanes) | Type::Pointers(lanes) | Type::Bf16(lanes) => lanes,
+            Type::Pointer | Type::Index => 1,
+        }
+    }
+
+    /// The type of one of its lanes.
+    pub fn element(self) -> Type {
+        self.with_lanes(1)
+    }
+
+    /// So many lanes of the same.
+    pub fn with_lanes(self, lanes: usize) -> Type {
+        match self {
+            Type::Lanes(elem, _) => Type::Lanes(elem, lanes),
+            other => other,
+        }
+    }
+
+    /// A truth for each of its lanes.
+    pub fn truths(self) -> Type {
+        Type::Lanes(Elem::I1, self.lanes())
+    }
 }
 
 impl fmt::Display for Type {

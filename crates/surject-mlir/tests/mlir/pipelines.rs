@@ -46,6 +46,27 @@ fn stock_mlir_opt_lowers_modules_to_the_same_llvm_dialect() {
     }
 }
 
+/// What is built of operations is what is read from their text, and goes through the same passes.
+#[test]
+fn modules_are_built_as_their_text_says() {
+    let wide = Target { treats_all_as_large: true, ..Target::host() };
+    let mut parts = 0;
+    for seed in 0..60 {
+        let program = random_program(seed, 12);
+        let function = &program.functions[0].name;
+        for target in [Target::generic(), Target::host(), wide] {
+            let Ok(lowered) = surject_codegen::lower(&program, function, &target) else { continue };
+            for part in &lowered.parts {
+                let code = part.code.as_ref().expect("a part of generated code has its operations");
+                assert_eq!(code.text(), part.text);
+                assert_eq!(jit::built(code).unwrap(), jit::checked(&part.text).unwrap());
+                parts += 1;
+            }
+        }
+    }
+    assert!(parts > 100, "{parts}");
+}
+
 /// After passes a program computes the same, bit for bit, or is refused with a reason.
 fn passes_keep_values(program: &Program, passes: &str) -> bool {
     let passed = match dialect::through(program, passes) {
