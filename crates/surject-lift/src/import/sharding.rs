@@ -241,7 +241,7 @@ fn computation(cx: &mut Cx<'_, '_>) -> Result<()> {
     control::bind_all(cx, results)
 }
 
-/// What processes tell each other, where each meets only itself: nothing changes.
+/// A collective, where each process meets only itself: nothing changes.
 pub(super) fn collective(cx: &mut Cx<'_, '_>) -> Result<()> {
     let one = cx.lift.module.processes() == 1;
     if cx.lift.sharded && !one {
