@@ -263,9 +263,12 @@ fn loops_in_a_branch_of_some_devices_end_on_the_others() {
     let plain = "%u = stablehlo.add %v, %v : tensor<2xi32>";
     // Odd devices take three turns; the limit of the even ones is never reached.
     let shared = counted("%a", "%limit", &sum, "w");
-    let nested = format!("{}\n        {}", counted("%a", "%limit", plain, "k"), counted("%k#1", "%limit", &sum, "w"));
+    let nested =
+        format!("{}\n        {}", counted("%a", "%limit", plain, "k"), counted("%k#1", "%limit", &sum, "w"));
     let called = counted("%c", "%limit", &sum, "w");
-    let called = format!("%c = func.call @spun(%a, %limit) : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>\n        {called}");
+    let called = format!(
+        "%c = func.call @spun(%a, %limit) : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>\n        {called}"
+    );
     let spun = format!(
         "  func.func private @spun(%a: tensor<2xi32>, %limit: tensor<i32>) -> tensor<2xi32> {{
         {}
@@ -277,7 +280,9 @@ fn loops_in_a_branch_of_some_devices_end_on_the_others() {
     for branch in [shared, nested, called] {
         for (kind, order) in [("case", [0, 1]), ("if", [1, 0])] {
             let taken = format!("{branch}\n        stablehlo.return %w#1 : tensor<2xi32>");
-            let other = "%d = stablehlo.add %a, %a : tensor<2xi32>\n        stablehlo.return %d : tensor<2xi32>".to_string();
+            let other =
+                "%d = stablehlo.add %a, %a : tensor<2xi32>\n        stablehlo.return %d : tensor<2xi32>"
+                    .to_string();
             let regions = [other, taken];
             let index = match kind {
                 "case" => "%i = stablehlo.convert %odd : (tensor<ui32>) -> tensor<i32>",

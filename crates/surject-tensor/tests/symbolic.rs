@@ -344,10 +344,15 @@ fn shapes_and_facts_declare_sizes() {
         assert_eq!(lines(&found), lines(&expected), "{declared}");
     }
     // What no fact names, in a shape without `=`, is inferred as ever: `b` is 3.
-    let inferred = Program::of("input x: \"b|n\" where n >= 2; input y: \"3|n\"; let r = x ++ \"b|n=>b|n\"; output r, y;");
+    let inferred = Program::of(
+        "input x: \"b|n\" where n >= 2; input y: \"3|n\"; let r = x +* y \"b|n;b|n=>b|n\"; output r;",
+    );
     let printed = surject_ir::print(&inferred.lowered.program);
-    assert!(printed.contains("x: f32[3,n], y: f32[3,n]"), "{printed}");
-    agrees("size n, m;\ninput x: \"rows=n,m\"; input y: \"cols=m,n\";\nlet r = x +* y \"ij;jk=>ik\";\noutput r;", SMALL);
+    assert!(printed.contains("x: f64[3,n], y: f64[3,n]"), "{printed}");
+    agrees(
+        "size n, m;\ninput x: \"rows=n,m\"; input y: \"cols=m,n\";\nlet r = x +* y \"ij;jk=>ik\";\noutput r;",
+        SMALL,
+    );
     let texts = [
         "size n;\ninput x: \"n=m, n\";\noutput x;",
         "input x: \"b|n,64\" where k >= 2;\noutput x;",

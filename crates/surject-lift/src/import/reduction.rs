@@ -265,8 +265,7 @@ pub(super) fn dynamic_reduce_window<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Re
     }
     // The sizes of the window are those of an axis.
     let window = pointwise::SymbolicWindow::of(cx, space.rank())?;
-    let simple =
-        operators(cx.lift, region).filter(|ops| repeat(cx, ops, &all));
+    let simple = operators(cx.lift, region).filter(|ops| repeat(cx, ops, &all));
     let result = cx.result_type(0)?.space;
     let Some(ops) = simple else { return folded(cx, region, all, &window, &result) };
     for (i, op) in ops.into_iter().enumerate() {

@@ -95,10 +95,13 @@ impl ShapeSpec {
     /// The names of sizes that the shape declares: those behind a `label=`, and in a shape that has one of these all bare
     /// names that are none of its labels.
     pub fn declared_sizes(&self) -> Vec<(&str, Span)> {
-        let labels: BTreeSet<&str> = self.axes().filter_map(|axis| match &axis.kind {
-            AxisKind::Labelled(label, _) => Some(label.name.as_str()),
-            _ => None,
-        }).collect();
+        let labels: BTreeSet<&str> = self
+            .axes()
+            .filter_map(|axis| match &axis.kind {
+                AxisKind::Labelled(label, _) => Some(label.name.as_str()),
+                _ => None,
+            })
+            .collect();
         if labels.is_empty() {
             return Vec::new();
         }

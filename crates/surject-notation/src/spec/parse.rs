@@ -361,7 +361,10 @@ impl Parser {
         let span = start.to(self.before());
         let concat = |what| Err(NotationError::new(Wrong::Concat, span.to(self.here()), what));
         match (self.peek(), &kind) {
-            (Some(Token::Plus | Token::Star | Token::Less | Token::Equals | Token::Caret), AxisKind::Labelled(..)) => {
+            (
+                Some(Token::Plus | Token::Star | Token::Less | Token::Equals | Token::Caret),
+                AxisKind::Labelled(..),
+            ) => {
                 let help = "an expression over sizes stands in braces, as in `time={2*n}`";
                 return Err(self.unexpected("the size of the label ends here", &["`,`"]).with_help(help));
             }

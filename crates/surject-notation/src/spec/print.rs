@@ -75,7 +75,9 @@ fn basis_alone(basis: &Basis) -> String {
 
 /// Whether an expression over sizes is one name, which is read as a size where only sizes stand.
 pub(super) fn is_size_name(text: &str) -> bool {
-    text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_alphanumeric() || c == '_') && text != "unit"
+    text.starts_with(char::is_alphabetic)
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && text != "unit"
 }
 
 /// Whether the marker of a closed row has to be written.
@@ -91,7 +93,9 @@ fn is_single(shape: &ShapeSpec) -> bool {
             AxisKind::Label(name) => name.chars().count() == 1,
             AxisKind::Placeholder | AxisKind::Index(_) => true,
             AxisKind::Size(_, basis) => *basis == Basis::Default,
-            AxisKind::Extent(..) | AxisKind::Labelled(..) | AxisKind::Affine(_) | AxisKind::Concat(_) => false,
+            AxisKind::Extent(..) | AxisKind::Labelled(..) | AxisKind::Affine(_) | AxisKind::Concat(_) => {
+                false
+            }
         })
 }
 

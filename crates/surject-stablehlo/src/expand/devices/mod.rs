@@ -240,7 +240,8 @@ impl<'m> Lockstep<'m> {
 
     /// Does something in these regions concern several devices?
     fn inside(&self, op: &Op) -> bool {
-        let is = |op: &Op| communicates(op) || callee(op).is_some_and(|name| self.communicating.contains(name));
+        let is =
+            |op: &Op| communicates(op) || callee(op).is_some_and(|name| self.communicating.contains(name));
         op.regions.iter().any(|r| among(r, &is))
     }
 
@@ -276,9 +277,7 @@ impl<'m> Lockstep<'m> {
                 self.call(op)
             }
             _ if self.manual() && communicates(op) => self.collective(op),
-            _ if self.inside(op) => {
-                Err(self.ex.refused("a collective inside of it"))
-            }
+            _ if self.inside(op) => Err(self.ex.refused("a collective inside of it")),
             _ if masked => Err(self.ex.refused("a loop inside of it, in a branch that some devices take")),
             "stablehlo.infeed" | "stablehlo.outfeed" | "stablehlo.send" | "stablehlo.recv"
                 if self.manual() =>
