@@ -72,9 +72,8 @@ fn exported_functions_run_on_the_cpu_for_the_sizes_of_each_call() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The claim of issue 48, for a run by hand: every function at every size on the CPU, sizes of 0 without the assertions of JAX.
+/// Every function at every size on the CPU, sizes of 0 without the assertions of JAX.
 #[test]
-#[ignore = "takes minutes"]
 fn every_exported_function_runs_on_the_cpu_at_every_size() {
     let mut names: Vec<String> = std::fs::read_dir(folder())
         .expect("the folder of cases")

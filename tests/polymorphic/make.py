@@ -85,6 +85,14 @@ def cross_attention(q, k, v):
     return jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(s, axis=-1), v)
 
 
+def while_rows(x):
+    def body(carry):
+        i, total = carry
+        return i + 1, total * 0.5 + lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
+
+    return lax.while_loop(lambda carry: carry[0] < x.shape[0], body, (0, jnp.zeros(x.shape[1:], F)))[1]
+
+
 def halves(x):
     n = x.shape[0]
     return lax.dynamic_slice(x, (n // 4, 0), (n // 2, x.shape[1]))
@@ -121,6 +129,13 @@ CASES = {
     "elementwise": (lambda x, y: jnp.tanh(x) * y + 1, ["a, b", "a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
     "broadcast": (lambda x, y: x[:, None] * y[None, :], ["a", "b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
     "concat": (lambda x, y: jnp.concatenate([x, y, x], 0), ["a, 3", "b, 3"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
+    "unmerge": (lambda x, w: (x.reshape(x.shape[0] * x.shape[1], w.shape[0]) @ w).reshape(*x.shape[:2], w.shape[1]), ["a, b, k", "k, c"], (), [(2, 3, 4, 2), (1, 1, 1, 1), (0, 2, 2, 3), (3, 0, 1, 2), (2, 5, 3, 1)]),
+    "top_half": (lambda x: lax.top_k(x, x.shape[1] // 2 + 1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "cumlogsumexp_reverse": (lambda x: lax.cumlogsumexp(x, axis=1, reverse=True), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 9), (7, 5)]),
+    "kronecker": (lambda x, y: jnp.kron(x, y), ["a, b", "c, 3"], (), [(3, 4, 2), (1, 1, 1), (0, 2, 2), (2, 0, 3), (2, 3, 1)]),
+    "set_front": (lambda x, y: x.at[: y.shape[0]].set(y), ["a", "b"], ("a >= b",), [(3, 2), (1, 1), (4, 0), (7, 7), (5, 1)]),
+    "while_rows": (while_rows, ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (5, 3)]),
+    "segment_sums": (lambda x, i: jax.ops.segment_sum(x, i, num_segments=x.shape[1]), ["n, b", ("n", np.int32)], (), [(3, 4), (1, 1), (0, 2), (2, 3), (7, 5)]),
     "flatten": (lambda x: x.reshape(-1), ["a, b"], (), [(3, 4), (1, 1), (0, 2), (2, 0), (7, 5)]),
     "split": (lambda x: x.reshape(2, x.shape[0] // 2), ["a"], ("mod(a, 2) == 0",), [(4,), (2,), (0,), (8,), (10,)]),
     "einsum": (lambda x, y: jnp.einsum("bij,bjk->bik", x, y), ["b, m, 4", "b, 4, n"], (), [(2, 3, 4), (1, 1, 1), (0, 2, 2), (3, 0, 2), (2, 5, 1)]),

@@ -133,7 +133,7 @@ def main():
     random.Random(options.seed).shuffle(harnesses)
     harnesses = harnesses[options.skip :]
     counts = {b: collections.Counter() for b in backends}
-    refused = collections.Counter()
+    refused = collections.defaultdict(list)
     differing, unlowered, tasks = [], 0, []
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         root = options.keep or temporary
@@ -155,13 +155,13 @@ def main():
             kind, message = task.result()
             counts[backend][kind] += 1
             if kind == "refused":
-                refused[f"{backend}: {reason(message)}"] += 1
+                refused[f"{backend}: {reason(message)}"].append(name)
             elif kind == "differs":
                 differing.append(f"{backend}: {name}: {message}" + (f" ({folder})" if options.keep else ""))
     for line in differing:
         print(line)
-    for line, count in refused.most_common():
-        print(f"{count:5} refused, {line}")
+    for line, names in sorted(refused.items(), key=lambda row: -len(row[1])):
+        print(f"{len(names):5} refused, {line} ({names[0]})")
     for backend in backends:
         total = sum(counts[backend].values())
         print(f"{backend}: {counts[backend]['agrees']} of {total} agree, {counts[backend]['runs']} run with a freedom that is not compared, {counts[backend]['refused']} refused, {counts[backend]['differs']} differ")

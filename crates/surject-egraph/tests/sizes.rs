@@ -66,8 +66,6 @@ fn the_contract_holds_for_every_symbolic_program() {
         names.filter_map(|f| Some(name(f)?.strip_suffix(".mlir")?.to_string())).collect();
     names.sort();
     assert!(names.len() >= 80);
-    // It has no program with symbolic sizes (`surject-lift`'s tests say why).
-    names.retain(|name| name != "cumlogsumexp");
     let mut failures = Vec::new();
     for name in names {
         let before = case(&name);

@@ -128,6 +128,29 @@ fn divided_computations_are_exported_as_they_are() {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert_eq!(text.matches("sdy.manual_computation").count(), 2, "{text}");
+    // Groups along the axes of a mesh are exported as lists of devices, which are the same groups.
+    for (axes, listed) in [("y", "dense<[[0, 1], [2, 3]]>"), ("x", "dense<[[0, 2], [1, 3]]>")] {
+        let by_axes = format!(
+            "#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = \"{axes}\">]>"
+        );
+        let named = nested.replace("dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>", &by_axes);
+        let wanted = both(&named, &args);
+        let module = surject_stablehlo::parse_and_verify(&named).unwrap();
+        let program = surject_lift::import_sharded(&module, &Default::default()).unwrap();
+        let text = surject_lift::export(&program).unwrap();
+        assert!(text.contains(listed), "{text}");
+        assert_eq!(both(&text, &args), wanted);
+    }
+    // A result on one device of each group.
+    let reduced = nested
+        .replace("stablehlo.all_reduce", "stablehlo.collective_reduce")
+        .replace("tensor<2x2xi64>, use_global_device_ids}", "tensor<2x2xi64>}");
+    let wanted = both(&reduced, &args);
+    let module = surject_stablehlo::parse_and_verify(&reduced).unwrap();
+    let text =
+        surject_lift::export(&surject_lift::import_sharded(&module, &Default::default()).unwrap()).unwrap();
+    assert!(text.contains("collective_reduce"), "{text}");
+    assert_eq!(both(&text, &args), wanted);
     assert_eq!(both(&text, &args), wanted);
     // What one device runs knows nothing of it, and says so.
     let error = surject_ir::interp::run(&again, "main", &args).expect_err("several devices").to_string();

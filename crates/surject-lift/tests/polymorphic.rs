@@ -225,11 +225,6 @@ fn modules_are_imported_once_for_all_sizes() {
         let module = parsed(&name, &text);
         let program = match import(&module, &options(&name, &text)) {
             Ok(program) => program,
-            // A window of symbolic sizes with a function of its own is made for the sizes of a call.
-            Err(error @ LiftError::Unsupported { .. }) if name == "cumlogsumexp" => {
-                lines.push(format!("{name}: {error}"));
-                continue;
-            }
             Err(error @ LiftError::Dynamic { .. }) => {
                 lines.push(format!("{name}: {error}"));
                 continue;

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! source     := item*
-//! item       := "input" NAME [":" "\"" shape "\""] ";"      a tensor given from outside
+//! item       := "input" NAME [":" "\"" shape "\"" ["where" fact ("," fact)*]] ";"      a tensor given from outside
 //!             | "index" NAME "<" NUMBER ";"                  a static index and its range
 //!             | "size" NAME ("," NAME)* ";"                  symbolic sizes, which every call gives values
 //!             | "where" fact ("," fact)* ";"                 facts about them: n >= 4, n % 2 == 0
@@ -49,8 +49,12 @@
 //! # What it says
 //!
 //! * **Sizes.** `size n;` declares a symbolic size; in the shape of an input, `"n,64"`, its name is that size, and `{2*n}` an
-//!   expression over such sizes. A call gives them values, by the axes of its inputs. `where n >= 4;` states a fact, which
-//!   inference uses and every call checks. As a value, `n` is a size, such as in `{ w; o = [n] }` and `!.n`.
+//!   expression over such sizes. Two more declare sizes: the shape of an input that gives a label a size, `"batch=b|n,64"`
+//!   ([`ShapeSpec::declared_sizes`](crate::ShapeSpec::declared_sizes)), and a fact, which makes sizes of the labels of inputs
+//!   that it names. Any other label is inferred: `input x: "b|n,64" where n >= 4;` has the size `n`, and what `b` is, its uses
+//!   say. A call gives sizes values, by the axes of its inputs. `where n >= 4;`, on its own or behind the shape of an input,
+//!   states a fact, which inference uses and every call checks. As a value, `n` is a size, such as in `{ w; o = [n] }` and
+//!   `!.n`.
 //! * **`*` is composition**: the inputs of the left operand meet the outputs of the right one. `*.` is pointwise.
 //!   At the outermost place of an assignment, `*`, `/` and `**` are the arithmetic primitives; outside of an `op`
 //!   nothing says how their operands meet, so `~logic` must.
@@ -78,12 +82,14 @@ mod literal;
 mod primitive;
 mod print;
 mod scan;
+mod sizes;
 
 pub use ast::{
     Accumulator, Argument, Assignment, BinaryOp, Body, Define, Expr, ExprKind, Function, Item, ItemKind,
     Logic, Name, Number, Operation, Parameter, Part, Slot, Source, SpecArgument, SpecOp, UnaryOp,
 };
 pub use primitive::{PRIMITIVES, Primitive};
+pub use sizes::implied_sizes;
 
 /// How deep brackets, operators and functions may nest in the text; a bracket around an operator counts three.
 pub const MAX_NESTING: usize = 192;

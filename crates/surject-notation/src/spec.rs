@@ -8,7 +8,8 @@
 //! row       := axes [(rowvar | "<>") axes]               a leading flank, the row variable, a trailing flank
 //! rowvar    := "..." | ".." NAME ".."                    `...` is `..batch..`, `..input..` or `..output..` by its row
 //! axes      := axis*                                     in multi-character mode separated by `,` or blanks
-//! axis      := LABEL | "_" | INDEX | affine | concat     in a shape also "unit"
+//! axis      := LABEL | "_" | INDEX | affine | concat     in a shape also "unit" | size | LABEL "=" size
+//! size      := (NUMBER | NAME | "{" expression "}") [":" (BASIS | "*")]
 //! affine    := [coefficient "*"] LABEL [mark] ("+" OFFSET | "+" [coefficient "*"] LABEL)*
 //! mark      := "=" | "<"                                 padded | valid (no padding)
 //! coefficient := NUMBER | NAME                           a NAME is a number of the host program
@@ -31,6 +32,10 @@
 //!   read in multi-character mode. A size is at least 1. A component of a concatenation that is a number is a size.
 //! * **Symbolic sizes.** In a shape `{2*n + 1}` is a size that is an expression over declared sizes, with a basis as in
 //!   `{n}:time`. A label that is the name of a declared size is that size, and `n:time` gives it a basis.
+//! * **Labels with sizes.** In a shape `batch=b` is an axis of the label `batch` and the size `b`, as `batch=64` is one of 64
+//!   positions; what stands after the `=` is a size, as anywhere else, and `batch` again in that shape is the same size. Such
+//!   a shape declares its sizes: a bare name in it is a size too, unless it is one of its labels, and only `_` is inferred
+//!   ([`ShapeSpec::declared_sizes`]).
 //! * **Placeholders.** Each `_` is an axis of its own that meets no other.
 //! * **Affine axes.** `stride*over+offset+dilation*kernel`: the axis at the loops `over` and `kernel` is at
 //!   position `stride·over + offset + dilation·kernel`, with `0 ≤ offset < stride`. There may be several kernels,
@@ -233,6 +238,8 @@ pub enum AxisKind {
     Size(u64, Basis),
     /// A size that is an expression over declared sizes, as it is written; only in shapes.
     Extent(String, Basis),
+    /// A label and the size of its axes, which is a [`AxisKind::Size`] or a [`AxisKind::Extent`]; only in shapes.
+    Labelled(Label, Box<Axis>),
     /// A position computed from two loops.
     Affine(Affine),
     /// Components one after the other, at least two.

@@ -155,6 +155,32 @@ fn every_public_case_of_parsing_and_printing_has_its_test() {
 }
 
 #[test]
+fn labels_have_sizes() {
+    let declared = |text: &str| -> Vec<String> {
+        let shape = ShapeSpec::parse(text).unwrap();
+        shape.declared_sizes().into_iter().map(|(name, _)| name.to_string()).collect()
+    };
+    assert_eq!(declared("batch=b|n,64"), ["b", "n"]);
+    assert_eq!(declared("b|n,64"), [""; 0]);
+    assert_eq!(declared("time=t,time|s=3->t:rgb,_"), ["t"]);
+    // An expression declares nothing: its names have to be sizes.
+    assert_eq!(declared("time={2*n},m"), ["m"]);
+    for text in ["batch=b|n,64", "a=3:rgb,b=n:time->c=1:*", "a={2*n + 1},a"] {
+        assert_eq!(ShapeSpec::parse(text).unwrap().to_string(), text);
+    }
+    assert_eq!(ShapeSpec::parse("a=3:rgb,b=n").unwrap().print(Style::Bases), "rgb,default");
+    assert_eq!(ShapeSpec::parse("a=n|b=2").unwrap().print(Style::NumberedSizes), "0:a=n|1:b=2");
+    let refused = |text: &str| ShapeSpec::parse(text).unwrap_err().message;
+    assert_eq!(refused("a=n,a=m"), "the label `a` has two sizes");
+    assert_eq!(refused("a=0"), "a size is at least 1");
+    assert_eq!(refused("a="), "a size is missing after `=`");
+    assert_eq!(refused("a=_"), "a size is missing after `=`");
+    assert_eq!(refused("a=2*n"), "the size of the label ends here");
+    assert_eq!(refused("unit=3"), "`unit` is a size, and no label");
+    assert_eq!(refused("a=+k"), "a shape has sizes and labels only");
+}
+
+#[test]
 fn pr01_pr03_styles() {
     let shape = ShapeSpec::parse("1|784->10,5").unwrap();
     assert_eq!(shape.print(Style::Sizes), "1|784->10,5");

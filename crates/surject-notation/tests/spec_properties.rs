@@ -58,14 +58,27 @@ fn single() -> impl Strategy<Value = Axis> {
     kind.prop_map(|kind| Axis { kind, span: Span::default() })
 }
 
+/// A size with a label that no other size has.
+fn labelled(size: AxisKind) -> AxisKind {
+    let digits = |text: String| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let label = Label { name: format!("q{}", digits(format!("{size:?}"))), span: Span::default() };
+    AxisKind::Labelled(label, Box::new(Axis { kind: size, span: Span::default() }))
+}
+
 fn sized() -> impl Strategy<Value = Axis> {
     let basis = prop_oneof![
         3 => Just(Basis::Default),
         1 => Just(Basis::Free),
         1 => "[a-z][a-z0-9]{0,3}".prop_filter("default is no name", |b| b != "default").prop_map(Basis::Named),
     ];
+    let size = prop_oneof![
+        3 => (1..2000u64, basis.clone()).prop_map(|(n, basis)| AxisKind::Size(n, basis)),
+        1 => (name(), basis).prop_map(|(name, basis)| AxisKind::Extent(name, basis)),
+        1 => (name(), 2..9u64).prop_map(|(name, n)| AxisKind::Extent(format!("{n}*{name} + 1"), Basis::Default)),
+    ];
     let kind = prop_oneof![
-        3 => (1..2000u64, basis).prop_map(|(n, basis)| AxisKind::Size(n, basis)),
+        3 => size.clone(),
+        1 => size.prop_map(labelled),
         1 => name().prop_map(AxisKind::Label),
         1 => Just(AxisKind::Placeholder),
     ];

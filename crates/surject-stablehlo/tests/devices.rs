@@ -184,7 +184,7 @@ fn looped(condition: &str, groups: &str) -> String {
 }
 
 #[test]
-fn loops_are_shared_while_devices_tell_each_other_something() {
+fn loops_that_hold_collectives_are_shared() {
     same(&looped(
         "%three = stablehlo.constant dense<3> : tensor<i32>\n        %go = stablehlo.compare LT, %n, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>",
         ALL,
@@ -231,27 +231,96 @@ fn branches_are_shared_or_taken_alone() {
             sum("%e")
         )));
     }
-    // What cannot be written out is refused: an endless loop on devices that do not take the branch.
-    let alone = line(&format!(
-        r#"      %id = stablehlo.partition_id : tensor<ui32>
-      %i = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
-      %r = "stablehlo.case"(%i) ({{
-        %w = stablehlo.while(%v = %a) : tensor<2xi32>
+}
+
+/// Devices that do not take a branch run none of its loops, which may not end there; nor those of functions that it calls.
+#[test]
+fn loops_in_a_branch_of_some_devices_end_on_the_others() {
+    let counted = |value: &str, limit: &str, step: &str, result: &str| {
+        format!(
+            r#"%zero{result} = stablehlo.constant dense<0> : tensor<i32>
+        %{result}:2 = stablehlo.while(%n = %zero{result}, %v = {value}) : tensor<i32>, tensor<2xi32>
         cond {{
-          %no = stablehlo.constant dense<false> : tensor<i1>
-          stablehlo.return %no : tensor<i1>
+          %go = stablehlo.compare NE, %n, {limit} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %go : tensor<i1>
         }} do {{
-          stablehlo.return %v : tensor<2xi32>
-        }}
-        stablehlo.return %w : tensor<2xi32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %m = stablehlo.add %n, %one : tensor<i32>
+          {step}
+          stablehlo.return %m, %u : tensor<i32>, tensor<2xi32>
+        }}"#
+        )
+    };
+    let sum = reduced(
+        "all_reduce",
+        HALVES,
+        "",
+        "%s = stablehlo.add %p, %q : tensor<i32>",
+        "(tensor<2xi32>) -> tensor<2xi32>",
+    )
+    .replace("%r =", "%u =")
+    .replace("(%a)", "(%v)");
+    let plain = "%u = stablehlo.add %v, %v : tensor<2xi32>";
+    // Odd devices take three turns; the limit of the even ones is never reached.
+    let shared = counted("%a", "%limit", &sum, "w");
+    let nested =
+        format!("{}\n        {}", counted("%a", "%limit", plain, "k"), counted("%k#1", "%limit", &sum, "w"));
+    let called = counted("%c", "%limit", &sum, "w");
+    let called = format!(
+        "%c = func.call @spun(%a, %limit) : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>\n        {called}"
+    );
+    let spun = format!(
+        "  func.func private @spun(%a: tensor<2xi32>, %limit: tensor<i32>) -> tensor<2xi32> {{
+        {}
+    return %w#1 : tensor<2xi32>
+  }}
+}}",
+        counted("%a", "%limit", plain, "w")
+    );
+    for branch in [shared, nested, called] {
+        for (kind, order) in [("case", [0, 1]), ("if", [1, 0])] {
+            let taken = format!("{branch}\n        stablehlo.return %w#1 : tensor<2xi32>");
+            let other =
+                "%d = stablehlo.add %a, %a : tensor<2xi32>\n        stablehlo.return %d : tensor<2xi32>"
+                    .to_string();
+            let regions = [other, taken];
+            let index = match kind {
+                "case" => "%i = stablehlo.convert %odd : (tensor<ui32>) -> tensor<i32>",
+                _ => "%i = stablehlo.convert %odd : (tensor<ui32>) -> tensor<i1>",
+            };
+            let ty = if kind == "case" { "i32" } else { "i1" };
+            let text = line(&format!(
+                r#"      %id = stablehlo.partition_id : tensor<ui32>
+      %two = stablehlo.constant dense<2> : tensor<ui32>
+      %odd = stablehlo.remainder %id, %two : tensor<ui32>
+      %o = stablehlo.convert %odd : (tensor<ui32>) -> tensor<i32>
+      %four = stablehlo.constant dense<4> : tensor<i32>
+      %times = stablehlo.multiply %o, %four : tensor<i32>
+      %less = stablehlo.constant dense<1> : tensor<i32>
+      %limit = stablehlo.subtract %times, %less : tensor<i32>
+      {index}
+      %r = "stablehlo.{kind}"(%i) ({{
+        {}
       }}, {{
         {}
-        stablehlo.return %e : tensor<2xi32>
-      }}) : (tensor<i32>) -> tensor<2xi32>"#,
-        sum("%e")
-    ));
-    let error = expand_devices(&read(&alone)).map(|_| ()).expect_err("a loop that may not end").to_string();
-    assert!(error.contains("stablehlo.case") && error.contains("loop"), "{error}");
+      }}) : (tensor<{ty}>) -> tensor<2xi32>"#,
+                regions[order[0]], regions[order[1]]
+            ));
+            let text = match text.strip_suffix('}') {
+                Some(text) if branch.contains("@spun") => format!("{text}{spun}"),
+                _ => text,
+            };
+            same(&text);
+        }
+    }
+}
+
+/// The first device of a group has the result, the others zeros.
+#[test]
+fn a_reduction_may_have_one_result_a_group() {
+    let groups = "replica_groups = dense<[[2, 1, 4, 6], [7, 5, 3, 0]]> : tensor<2x4xi64>";
+    let operation = "%s = stablehlo.add %p, %q : tensor<i32>";
+    same(&line(&reduced("collective_reduce", groups, "", operation, "(tensor<2xi32>) -> tensor<2xi32>")));
 }
 
 #[test]

@@ -125,6 +125,14 @@ impl Graph {
         Ok(())
     }
 
+    /// Declares a size that a shape or a fact implies, unless it is declared.
+    ///
+    /// # Errors
+    /// A name that expressions over sizes do not have.
+    pub(crate) fn imply_size(&self, name: &str, place: Option<Place>) -> Result<(), TensorError> {
+        if self.declares(name) { Ok(()) } else { self.declare_size(name, place) }
+    }
+
     /// States a fact about declared sizes, which inference uses and every call checks.
     ///
     /// # Errors

@@ -3,7 +3,9 @@
 use crate::declared::Declared;
 use crate::error::{TensorError, TensorErrorKind};
 use std::collections::BTreeMap;
-use surject_notation::spec::{Affine, Axis, AxisKind, Basis, Coefficient, Component, Padding, RowSpec};
+use surject_notation::spec::{
+    Affine, Axis, AxisKind, Basis, Coefficient, Component, Label, Padding, RowSpec,
+};
 use surject_notation::{NotationError, NotationErrorKind, ShapeSpec, Spec};
 use surject_shape as shape;
 use surject_shape::{Dim, DimTerm, Row, RowVar, Shape, Solver, Template, TemplateRow, TemplateShape};
@@ -66,7 +68,7 @@ impl Maker<'_> {
             AxisKind::Label(name) => shape::Axis::Label(name.clone()),
             AxisKind::Placeholder => shape::Axis::Label("_".to_string()),
             AxisKind::Index(i) => shape::Axis::Fixed(*i),
-            AxisKind::Size(..) | AxisKind::Extent(..) => {
+            AxisKind::Size(..) | AxisKind::Extent(..) | AxisKind::Labelled(..) => {
                 let kind = TensorErrorKind::Size;
                 return Err(TensorError::new(kind, "a spec has no sizes, only indices").spanning(axis.span));
             }
@@ -132,7 +134,7 @@ impl Maker<'_> {
     }
 }
 
-/// The rows of a written shape. Labels and row variables are unknown, one for each name.
+/// The rows of a written shape. Labels and row variables are unknown, one for each name, but for labels with a size.
 ///
 /// # Errors
 /// Sizes that are no expressions over declared ones; others are checked where the shape is used.
@@ -142,36 +144,22 @@ pub(crate) fn shape_of(
     declared: &Declared,
 ) -> Result<Shape, TensorError> {
     let mut rows: BTreeMap<String, RowVar> = BTreeMap::new();
-    let mut dims: BTreeMap<String, DimTerm> = BTreeMap::new();
+    let mut dims = labelled(spec, declared)?;
     let mut row = |r: &RowSpec| -> Result<Row, TensorError> {
         let mut flank = |axes: &[Axis]| -> Result<Vec<DimTerm>, TensorError> {
             axes.iter()
                 .map(|axis| match &axis.kind {
-                    AxisKind::Size(n, Basis::Default) => Ok(Dim::new(*n).into()),
-                    AxisKind::Size(1, Basis::Free) => Ok(Dim::Unit.into()),
-                    AxisKind::Size(n, Basis::Free) => Ok(Dim::with_basis(*n, "*").into()),
-                    AxisKind::Size(n, Basis::Named(basis)) => Ok(Dim::with_basis(*n, basis).into()),
-                    AxisKind::Label(name) if declared.has(name) => {
-                        let dim = declared.dim(name, None);
-                        dim.map(DimTerm::from).map_err(|error| error.spanning(axis.span))
-                    }
-                    AxisKind::Extent(text, basis) => {
-                        let basis = match basis {
-                            Basis::Default => None,
-                            Basis::Free => Some("*"),
-                            Basis::Named(basis) => Some(basis.as_str()),
-                        };
-                        let dim = declared.dim(text, basis);
-                        dim.map(DimTerm::from).map_err(|error| error.spanning(axis.span))
-                    }
-                    AxisKind::Label(name) => {
-                        Ok(*dims.entry(name.clone()).or_insert_with(|| solver.fresh_dim().into()))
+                    AxisKind::Label(name) | AxisKind::Labelled(Label { name, .. }, _) => {
+                        match (dims.get(name), declared.has(name)) {
+                            (Some(known), _) => Ok(*known),
+                            (None, true) => known_size(axis, declared),
+                            (None, false) => {
+                                Ok(*dims.entry(name.clone()).or_insert_with(|| solver.fresh_dim().into()))
+                            }
+                        }
                     }
                     AxisKind::Placeholder => Ok(solver.fresh_dim().into()),
-                    AxisKind::Index(_) | AxisKind::Affine(_) | AxisKind::Concat(_) => {
-                        let message = "a shape has sizes and labels, nothing computed";
-                        Err(TensorError::new(TensorErrorKind::Size, message).spanning(axis.span))
-                    }
+                    _ => known_size(axis, declared),
                 })
                 .collect()
         };
@@ -182,4 +170,43 @@ pub(crate) fn shape_of(
     };
     let (batch, input, output) = (row(&spec.batch)?, row(&spec.input)?, row(&spec.output)?);
     Ok(Shape { batch, input, output })
+}
+
+/// The labels of a shape that it gives sizes.
+fn labelled(spec: &ShapeSpec, declared: &Declared) -> Result<BTreeMap<String, DimTerm>, TensorError> {
+    let mut dims = BTreeMap::new();
+    for axis in spec.axes() {
+        let AxisKind::Labelled(label, size) = &axis.kind else { continue };
+        let dim = known_size(size, declared)?;
+        if declared.has(&label.name) && dim != declared.dim(&label.name, None)?.into() {
+            let message = format!("`{}` is a size, and here a label of another size", label.name);
+            let error = TensorError::new(TensorErrorKind::Size, message).spanning(label.span);
+            return Err(error.with_help("give the label another name"));
+        }
+        dims.insert(label.name.clone(), dim);
+    }
+    Ok(dims)
+}
+
+/// The size of an axis that says what it is.
+fn known_size(axis: &Axis, declared: &Declared) -> Result<DimTerm, TensorError> {
+    let (text, basis) = match &axis.kind {
+        AxisKind::Size(n, Basis::Default) => return Ok(Dim::new(*n).into()),
+        AxisKind::Size(1, Basis::Free) => return Ok(Dim::Unit.into()),
+        AxisKind::Size(n, Basis::Free) => return Ok(Dim::with_basis(*n, "*").into()),
+        AxisKind::Size(n, Basis::Named(basis)) => return Ok(Dim::with_basis(*n, basis).into()),
+        AxisKind::Label(name) => (name, None),
+        AxisKind::Extent(text, Basis::Default) => (text, None),
+        AxisKind::Extent(text, Basis::Free) => (text, Some("*")),
+        AxisKind::Extent(text, Basis::Named(basis)) => (text, Some(basis.as_str())),
+        AxisKind::Placeholder
+        | AxisKind::Index(_)
+        | AxisKind::Labelled(..)
+        | AxisKind::Affine(_)
+        | AxisKind::Concat(_) => {
+            let message = "a shape has sizes and labels, nothing computed";
+            return Err(TensorError::new(TensorErrorKind::Size, message).spanning(axis.span));
+        }
+    };
+    declared.dim(text, basis).map(DimTerm::from).map_err(|error| error.spanning(axis.span))
 }

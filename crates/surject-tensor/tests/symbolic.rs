@@ -326,6 +326,44 @@ fn refusals() {
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
+/// `batch=b` and facts declare sizes as `size` does; the program is the same one.
+#[test]
+fn shapes_and_facts_declare_sizes() {
+    let body = "let r = relu(x) /. dim(n) *. !.b;\noutput r;";
+    let plain = format!("size b, n;\nwhere n >= 4, n % 2 == 0;\ninput x: \"b|n,64\";\n{body}");
+    let expected = surject_ir::print(&Program::of(&plain).lowered.program);
+    let guard = |text: String| text.split(" @ ").next().unwrap_or_default().to_string();
+    let lines = |text: &str| text.lines().map(|line| guard(line.to_string())).collect::<Vec<_>>();
+    for declared in [
+        "input x: \"batch=b|n,64\" where n >= 4, n % 2 == 0;",
+        "where n >= 4, n % 2 == 0;\ninput x: \"batch=b|n,64\";",
+        "input x: \"batch=b|time=n,64\";\nwhere n >= 4, n % 2 == 0;",
+        "size n;\ninput x: \"batch=b|n,channel=64\" where n >= 4, n % 2 == 0;",
+    ] {
+        let found = surject_ir::print(&Program::of(&format!("{declared}\n{body}")).lowered.program);
+        assert_eq!(lines(&found), lines(&expected), "{declared}");
+    }
+    // What no fact names, in a shape without `=`, is inferred as ever: `b` is 3.
+    let inferred = Program::of(
+        "input x: \"b|n\" where n >= 2; input y: \"3|n\"; let r = x +* y \"b|n;b|n=>b|n\"; output r;",
+    );
+    let printed = surject_ir::print(&inferred.lowered.program);
+    assert!(printed.contains("x: f64[3,n], y: f64[3,n]"), "{printed}");
+    agrees(
+        "size n, m;\ninput x: \"rows=n,m\"; input y: \"cols=m,n\";\nlet r = x +* y \"ij;jk=>ik\";\noutput r;",
+        SMALL,
+    );
+    let texts = [
+        "size n;\ninput x: \"n=m, n\";\noutput x;",
+        "input x: \"b|n,64\" where k >= 2;\noutput x;",
+        "input x: \"batch=b|n\" where b >= 2, b < 1;\noutput x;",
+        "input x: \"time={2*k}\";\noutput x;",
+        "input x: \"batch=in3\";\noutput x;",
+    ];
+    let all: Vec<String> = texts.iter().map(|text| refused(text)).collect();
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
 #[test]
 fn a_call_checks_the_facts() {
     let program = Program::of("size n;\nwhere n >= 4;\ninput x: \"n\";\nlet r = x + 1.0;\noutput r;");

@@ -26,11 +26,36 @@ pub fn types_of(arguments: &[Buffer]) -> Vec<TensorType> {
 }
 
 /// The values of scalar arguments that may be sizes, as bits: integers, and with `all` floats as well.
-pub(crate) fn size_scalars_of(arguments: &[Buffer], all: bool) -> Vec<(usize, u128)> {
+fn size_scalars_of(arguments: &[Buffer], all: bool) -> Vec<(usize, u128)> {
     let value = |(i, b): (usize, &Buffer)| {
         ((all || b.dtype().is_int()) && b.shape().is_empty() && !b.is_empty()).then(|| (i, b.get(0).bits()))
     };
     arguments.iter().enumerate().filter_map(value).collect()
+}
+
+/// The values of the scalar arguments that sizes of a module with `?` depend on. Without a program with symbolic sizes, any
+/// integer may be one.
+///
+/// # Errors
+/// The source is no module.
+pub(crate) fn size_values(
+    source: &Source,
+    function: Option<&str>,
+    arguments: &[Buffer],
+) -> Result<Vec<(usize, u128)>, Failure> {
+    if size_scalars_of(arguments, true).is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(module) = source.stablehlo()?.filter(surject_lift::is_dynamic) else { return Ok(Vec::new()) };
+    let program = symbolic(source, &module, function);
+    Ok(values_of(program.as_ref().and_then(Program::main).map(size_scalars).as_ref(), arguments))
+}
+
+/// The values of these scalar arguments; of all integers, where it is not known which are sizes.
+fn values_of(of_sizes: Option<&BTreeSet<usize>>, arguments: &[Buffer]) -> Vec<(usize, u128)> {
+    let mut values = size_scalars_of(arguments, of_sizes.is_some());
+    values.retain(|(i, _)| of_sizes.is_none_or(|known| known.contains(i)));
+    values
 }
 
 /// The program of a module with symbolic sizes, where the module has one.
@@ -282,21 +307,12 @@ impl Specialised {
     /// The values of the scalar arguments that may give sizes.
     fn scalars(&self, arguments: &[Buffer]) -> Vec<(usize, u128)> {
         match &self.origin {
-            Origin::Module { scalars: Some(of_sizes), .. } => {
-                let mut all = size_scalars_of(arguments, true);
-                all.retain(|(i, _)| of_sizes.contains(i));
-                all
-            }
-            // Without a program with symbolic sizes any value of a scalar may be a size.
-            Origin::Module { module, .. } if surject_lift::is_dynamic(module) => {
-                size_scalars_of(arguments, false)
-            }
+            Origin::Module { scalars: Some(of_sizes), .. } => values_of(Some(of_sizes), arguments),
+            Origin::Module { module, .. } if surject_lift::is_dynamic(module) => values_of(None, arguments),
             Origin::Module { .. } => Vec::new(),
             Origin::Program { program, function } => {
                 let of_sizes = program.function(function).map(size_scalars).unwrap_or_default();
-                let mut all = size_scalars_of(arguments, true);
-                all.retain(|(i, _)| of_sizes.contains(i));
-                all
+                values_of(Some(&of_sizes), arguments)
             }
         }
     }
@@ -330,4 +346,49 @@ fn size_scalars(function: &Function) -> BTreeSet<usize> {
         _ => None,
     };
     atoms.iter().filter_map(input).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use surject_ir::{DType, Scalar};
+
+    /// What is compiled for a call is kept by the scalars that sizes depend on, and by no others.
+    #[test]
+    fn scalars_that_are_no_sizes_are_no_part_of_the_key() {
+        let values = |text: &str, scalars: [i128; 2]| {
+            let source = Source::new("m.mlir", text.into()).expect("a module");
+            let scalar = |n| Buffer::splat(Scalar::from_i128(DType::I32, n), &[]);
+            let x = Buffer::splat(Scalar::from_f64(DType::F32, 1.0), &[4]);
+            let arguments = [x, scalar(scalars[0]), scalar(scalars[1])];
+            let found = size_values(&source, None, &arguments).expect("a module");
+            let mut whole = Specialised::new(source, None, Backend::Interp).expect("a program");
+            assert_eq!(whole.scalars(&arguments), found);
+            whole.run(&arguments).expect("a run");
+            found
+        };
+        let text = |body: &str| {
+            format!(
+                "func.func @main(%x: tensor<?xf32>, %i: tensor<i32>, %n: tensor<i32>) -> tensor<?xf32> {{\n{body}\n}}\n"
+            )
+        };
+        let neither = text(
+            "  %i1 = stablehlo.add %i, %n : tensor<i32>
+  %f = stablehlo.convert %i1 : (tensor<i32>) -> tensor<f32>
+  %d = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %s = stablehlo.reshape %d : (tensor<i32>) -> tensor<1xi32>
+  %b = stablehlo.dynamic_broadcast_in_dim %f, %s, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  %r = stablehlo.add %x, %b : tensor<?xf32>
+  return %r : tensor<?xf32>",
+        );
+        assert_eq!(values(&neither, [1, 2]), []);
+        let second = text(
+            "  %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %f = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+  %b = stablehlo.dynamic_broadcast_in_dim %f, %s, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  return %b : tensor<?xf32>",
+        );
+        assert_eq!(values(&second, [1, 3]), [(2, 3)]);
+        assert_eq!(values(&neither.replace("?", "4"), [1, 2]), []);
+    }
 }

@@ -140,20 +140,26 @@ fn is_value(cx: &mut Cx<'_, '_>, x: FieldId, value: f64) -> Result<FieldId> {
     cx.binary(BinaryOp::Eq, x, value)
 }
 
+/// As [`top_elements`], where `k` is a number of the text.
+pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
+    let k = u64::try_from(k).map_err(|_| cx.invalid(format!("k = {k} is negative")))?;
+    top_elements(cx, Extent::Const(k), largest)
+}
+
 /// The `k` largest elements along the last axis and their positions: a stable descending sort in total order
 /// (NaN first, the earlier of equal elements first), then a slice.
-pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
+pub(super) fn top_elements(cx: &mut Cx<'_, '_>, k: Extent, largest: bool) -> Result<()> {
     let ty = cx.operand_type(0)?;
     let Some(axis) = ty.space.rank().checked_sub(1) else {
         return Err(cx.invalid("an operand of rank 0"));
     };
     let last = ty.space.extent(axis).clone();
-    if k < 0 || last.as_const().is_some_and(|n| k.unsigned_abs() > n) {
-        return Err(cx.invalid(format!("k = {k} for an axis of extent {last}")));
-    }
-    if last.as_const().is_none() {
-        let fact = Fact::new(Extent::Const(k.unsigned_abs()), Relation::Le, last);
-        cx.lift.require(cx.op, "k", fact)?;
+    match (k.as_const(), last.as_const()) {
+        (Some(k), Some(n)) if k > n => {
+            return Err(cx.invalid(format!("k = {k} for an axis of extent {last}")));
+        }
+        (Some(_), Some(_)) => {}
+        _ => cx.lift.require(cx.op, "k", Fact::new(k.clone(), Relation::Le, last))?,
     }
     if ty.dtype.is_complex() {
         return Err(cx.unsupported("complex elements have no order"));
@@ -167,7 +173,7 @@ pub(super) fn top_k(cx: &mut Cx<'_, '_>, k: i64, largest: bool) -> Result<()> {
     let sort = LibOp::Sort { axis, stable: true };
     let sorted = cx.call(sort, vec![x, positions], vec![comparator])?;
     let mut kept = ty.space.extents().to_vec();
-    kept[axis] = Extent::Const(k.unsigned_abs());
+    kept[axis] = k;
     let (starts, strides) = (vec![0; kept.len()], vec![1; kept.len()]);
     for (i, var) in sorted.into_iter().enumerate() {
         let map = cx.slice_map(Space::new(kept.clone()), &starts, &strides, &ty.space)?;

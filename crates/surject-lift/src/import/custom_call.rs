@@ -53,8 +53,8 @@ pub(super) fn lift(cx: &mut Cx<'_, '_>) -> Result<()> {
             reduction::dynamic_reduce_window(cx, body)
         }
         "stablehlo.dynamic_top_k" => {
-            let k = cx.numbers_of(1, "k")?.first().copied().unwrap_or(-1);
-            chlo::top_k(cx, k, true)
+            let Some(k) = cx.sizes_of(1, "k")?.into_iter().next() else { return Err(cx.invalid("no `k`")) };
+            chlo::top_elements(cx, k, true)
         }
         "mhlo.topk" => top_k(cx),
         "ApproxTopK" => approx_top_k(cx),
@@ -92,7 +92,7 @@ pub(super) fn shape(cx: &mut Cx<'_, '_>, result: usize) -> Result<Option<Vec<Ext
             let shape = own(cx, 0)?;
             match pointwise::numbers(cx, shape.len())? {
                 Some(window) => reduction::window_shape(cx, &shape, &window)?,
-                None => match pointwise::SymbolicWindow::of(cx)?.and_then(|w| w.shape(cx, &shape)) {
+                None => match pointwise::SymbolicWindow::of(cx, shape.len())?.shape(cx, &shape) {
                     Some(shape) => shape,
                     None => return Ok(None),
                 },

@@ -129,42 +129,55 @@ pub(super) fn windowed(
     window: &SymbolicWindow,
     result: &Space,
 ) -> Result<FieldId> {
+    let product = window.product(result);
+    let neutral = cx.constant(&product, op.neutral(cx.dtype(x)));
+    let value = in_windows(cx, x, neutral, window, &product)?;
+    let to_result = IndexMap::projection(&product, &(0..result.rank()).collect::<Vec<_>>());
+    cx.accumulate_from(op, init, to_result, value)
+}
+
+/// The element of `x` at every place of every window, and `outside` where there is none: in the padding and in the holes of a
+/// dilated base.
+pub(super) fn in_windows(
+    cx: &mut Cx<'_, '_>,
+    x: FieldId,
+    outside: FieldId,
+    window: &SymbolicWindow,
+    product: &Space,
+) -> Result<FieldId> {
     let own = cx.space(x);
     let rank = own.rank();
-    let product = result.product(&Space::new(window.dimensions.iter().cloned()));
+    let integer = |value: i64| Scalar::from_i128(DType::I64, value.into());
+    let zero = cx.constant(product, integer(0));
     let mut positions = Vec::new();
-    let mut inside: Option<FieldId> = None;
-    let zero = cx.constant(&product, Scalar::zero(DType::I64));
+    let mut inside = cx.constant(product, Scalar::bool(true));
     for axis in 0..rank {
-        let (at, within) =
-            (cx.index(&product, axis, DType::I64)?, cx.index(&product, rank + axis, DType::I64)?);
-        let scaled = |cx: &mut Cx<'_, '_>, index: FieldId, by: i64| {
-            let by = cx.constant(&product, Scalar::from_i128(DType::I64, by.into()));
+        let mut scaled = |along: usize, by: i64| {
+            let index = cx.index(product, along, DType::I64)?;
+            let by = cx.constant(product, integer(by));
             cx.binary(BinaryOp::Mul, index, by)
         };
         let (at, within) =
-            (scaled(cx, at, window.strides[axis])?, scaled(cx, within, window.window_dilations[axis])?);
-        let low = size(cx, &window.low[axis], &product)?;
+            (scaled(axis, window.strides[axis])?, scaled(rank + axis, window.window_dilations[axis])?);
+        let low = size(cx, &window.low[axis], product)?;
         let position = cx.binary(BinaryOp::Add, at, within)?;
-        let position = cx.binary(BinaryOp::Sub, position, low)?;
-        let end = size(cx, own.extent(axis), &product)?;
+        let mut position = cx.binary(BinaryOp::Sub, position, low)?;
         let above = cx.binary(BinaryOp::Ge, position, zero)?;
+        inside = cx.binary(BinaryOp::And, inside, above)?;
+        if window.base_dilations[axis] != 1 {
+            let base = cx.constant(product, integer(window.base_dilations[axis]));
+            let gap = cx.binary(BinaryOp::Rem, position, base)?;
+            let filled = cx.binary(BinaryOp::Eq, gap, zero)?;
+            inside = cx.binary(BinaryOp::And, inside, filled)?;
+            position = cx.binary(BinaryOp::Div, position, base)?;
+        }
+        let end = size(cx, own.extent(axis), product)?;
         let below = cx.binary(BinaryOp::Lt, position, end)?;
-        let here = cx.binary(BinaryOp::And, above, below)?;
-        inside = Some(match inside {
-            Some(so_far) => cx.binary(BinaryOp::And, so_far, here)?,
-            None => here,
-        });
+        inside = cx.binary(BinaryOp::And, inside, below)?;
         positions.push(position);
     }
-    let value = at(cx, x, &product, positions)?;
-    let neutral = cx.constant(&product, op.neutral(cx.dtype(x)));
-    let value = match inside {
-        Some(inside) => cx.select(inside, value, neutral)?,
-        None => value,
-    };
-    let to_result = IndexMap::projection(&product, &(0..rank).collect::<Vec<_>>());
-    cx.accumulate_from(op, init, to_result, value)
+    let value = at(cx, x, product, positions)?;
+    cx.select(inside, value, outside)
 }
 
 /// `x` at the positions `components - less` of the points of a space, and zero where these are outside.
@@ -206,30 +219,45 @@ pub(super) fn inside(
 pub(super) struct SymbolicWindow {
     pub(super) dimensions: Vec<Extent>,
     pub(super) strides: Vec<i64>,
+    pub(super) base_dilations: Vec<i64>,
     pub(super) window_dilations: Vec<i64>,
     pub(super) low: Vec<Extent>,
     pub(super) high: Vec<Extent>,
 }
 
 impl SymbolicWindow {
-    /// The window of `custom_call @stablehlo.dynamic_reduce_window`; none where its base is dilated.
-    pub(super) fn of(cx: &mut Cx<'_, '_>) -> Result<Option<SymbolicWindow>> {
+    /// The window of `custom_call @stablehlo.dynamic_reduce_window` over a tensor of this rank.
+    pub(super) fn of(cx: &mut Cx<'_, '_>, rank: usize) -> Result<SymbolicWindow> {
         let first = 2 * cx.op.results.len();
         let dimensions = cx.sizes_of(first, "window_dimensions")?;
         let strides = cx.numbers_of(first + 1, "window_strides")?;
-        let base = cx.numbers_of(first + 2, "base_dilations")?;
+        let base_dilations = cx.numbers_of(first + 2, "base_dilations")?;
         let window_dilations = cx.numbers_of(first + 3, "window_dilations")?;
         let padding = cx.integers_of(first + 4, "padding")?;
-        let (low, high) = padding.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
-        let window = SymbolicWindow { dimensions, strides, window_dilations, low, high };
-        Ok(base.iter().all(|&b| b == 1).then_some(window))
+        let (low, high): (Vec<Extent>, Vec<Extent>) =
+            padding.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).unzip();
+        let counts = [dimensions.len(), low.len(), high.len()].into_iter();
+        let numbers = [&strides, &base_dilations, &window_dilations];
+        if !counts.chain(numbers.map(Vec::len)).all(|count| count == rank) {
+            return Err(cx.invalid(format!("a window of other axes than the {rank} of its operand")));
+        }
+        if numbers.into_iter().flatten().any(|&n| n < 1) {
+            return Err(cx.invalid("a stride or a dilation below 1"));
+        }
+        Ok(SymbolicWindow { dimensions, strides, base_dilations, window_dilations, low, high })
+    }
+
+    /// The points of the result, and for each those of its window.
+    pub(super) fn product(&self, result: &Space) -> Space {
+        result.product(&Space::new(self.dimensions.iter().cloned()))
     }
 
     /// The shape of what the windows of a tensor of this shape give.
     pub(super) fn shape(&self, cx: &Cx<'_, '_>, shape: &[Extent]) -> Option<Vec<Extent>> {
         let one = |axis: usize| {
             let edges = cx.lift.plus(self.low.get(axis)?, self.high.get(axis)?);
-            let padded = cx.lift.plus(&shape[axis], &edges);
+            let inner = cx.lift.spread(&shape[axis], *self.base_dilations.get(axis)?);
+            let padded = cx.lift.plus(&inner, &edges);
             let gaps = cx.lift.minus(self.dimensions.get(axis)?, &Extent::Const(1));
             let dilation = Extent::Const(self.window_dilations.get(axis)?.unsigned_abs());
             let reach = cx.lift.plus(&cx.lift.times(&gaps, &dilation), &Extent::Const(1));

@@ -264,24 +264,40 @@ pub(super) fn dynamic_reduce_window<'m>(cx: &mut Cx<'_, 'm>, region: &'m hlo::Re
         return windowed(cx, region, &all, &window);
     }
     // The sizes of the window are those of an axis.
-    let window = pointwise::SymbolicWindow::of(cx)?;
-    let ops = operators(cx.lift, region);
-    let (Some(window), Some(ops)) = (window, ops) else {
-        return Err(
-            cx.unsupported("a window of symbolic sizes over a dilated base or with a function of its own")
-        );
-    };
+    let window = pointwise::SymbolicWindow::of(cx, space.rank())?;
+    let simple = operators(cx.lift, region).filter(|ops| repeat(cx, ops, &all));
+    let result = cx.result_type(0)?.space;
+    let Some(ops) = simple else { return folded(cx, region, all, &window, &result) };
     for (i, op) in ops.into_iter().enumerate() {
-        if !repeats(cx, op, all.inits[i], all.dtypes[i]) {
-            return Err(
-                cx.unsupported("a window of symbolic sizes whose initial value is joined several times")
-            );
-        }
         let result = cx.result_type(i)?.space;
         let field = pointwise::windowed(cx, op, (all.inputs[i], all.inits[i]), &window, &result)?;
         cx.store(i, field)?;
     }
     Ok(())
+}
+
+/// Windows of symbolic sizes with a function of its own: their elements are laid out, and each window is folded. Padding and
+/// holes hold the initial value.
+fn folded<'m>(
+    cx: &mut Cx<'_, 'm>,
+    region: &'m hlo::Region,
+    all: Operands,
+    window: &pointwise::SymbolicWindow,
+    result: &Space,
+) -> Result<()> {
+    let product = window.product(result);
+    let mut inputs = Vec::with_capacity(all.inputs.len());
+    for (&x, &init) in all.inputs.iter().zip(&all.inits) {
+        let outside = cx.broadcast(init, &product)?;
+        inputs.push(pointwise::in_windows(cx, x, outside, window, &product)?);
+    }
+    let axes = (result.rank()..product.rank()).collect();
+    by_function(cx, region, &Operands { inputs, ..all }, LibOp::Reduce { axes })
+}
+
+/// Does joining initial values several times give what joining them once gives?
+fn repeat(cx: &Cx<'_, '_>, ops: &[AccOp], all: &Operands) -> bool {
+    ops.iter().enumerate().all(|(i, &op)| repeats(cx, op, all.inits[i], all.dtypes[i]))
 }
 
 fn windowed<'m>(
@@ -293,8 +309,7 @@ fn windowed<'m>(
     let rank = cx.space(all.inputs[0]).rank();
     let ops = operators(cx.lift, region);
     // Padding and holes hold the initial value. They may be left out where joining it again changes nothing.
-    let simple =
-        ops.filter(|ops| ops.iter().enumerate().all(|(i, &op)| repeats(cx, op, all.inits[i], all.dtypes[i])));
+    let simple = ops.filter(|ops| repeat(cx, ops, all));
     let Some(ops) = simple else {
         return by_function(cx, region, all, LibOp::ReduceWindow { window: library_window(window) });
     };

@@ -91,10 +91,13 @@ pub(super) fn kept(cx: &mut Cx<'_, '_>) -> Result<()> {
     if results.iter().any(|ty| ty.space.sizes().is_none()) {
         return Err(cx.unsupported("what devices do together, with sizes that a call gives"));
     }
-    if matches!(op.attributes.get("replica_groups"), Some(Attribute::Opaque(_))) {
-        return Err(cx.unsupported("groups along the axes of a mesh, in a program that is written again"));
+    // Meshes are looked up while the module is at hand: a program has none.
+    let by_axes = matches!(op.attributes.get("replica_groups"), Some(Attribute::Opaque(_)));
+    let listed = cx.lift.module.with_listed_groups(op);
+    if by_axes && listed.is_none() {
+        return Err(cx.unsupported("groups along the axes of a mesh that are no lists of devices"));
     }
-    let text = Arc::from(alone(cx.lift.module, op));
+    let text = Arc::from(alone(cx.lift.module, listed.as_ref().unwrap_or(op)));
     let targets = cx.call(LibOp::Devices { op: DeviceOp { text, results } }, args, Vec::new())?;
     control::bind_all(cx, targets.into_iter().map(Value::Var).collect())
 }
@@ -241,7 +244,7 @@ fn computation(cx: &mut Cx<'_, '_>) -> Result<()> {
     control::bind_all(cx, results)
 }
 
-/// What processes tell each other, where each meets only itself: nothing changes.
+/// A collective, where each process meets only itself: nothing changes.
 pub(super) fn collective(cx: &mut Cx<'_, '_>) -> Result<()> {
     let one = cx.lift.module.processes() == 1;
     if cx.lift.sharded && !one {

@@ -38,6 +38,8 @@ pub enum ItemKind {
         name: Name,
         /// Its shape.
         shape: Option<ShapeSpec>,
+        /// Facts about the sizes of its shape, as they are written.
+        facts: Vec<Name>,
     },
     /// A static index.
     Index {

@@ -22,6 +22,8 @@ impl Source {
     /// ```
     pub fn free_names(&self) -> Vec<Name> {
         let mut walk = Walk { scopes: vec![HashSet::new()], seen: HashSet::new(), free: Vec::new() };
+        // Sizes hold for the whole text.
+        super::implied_sizes(&self.items).iter().for_each(|name| walk.introduce(&name.text));
         self.items.iter().for_each(|item| walk.item(item));
         walk.free
     }

@@ -77,11 +77,7 @@ impl Parser<'_> {
                     || self.rest()[word.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
             {
                 self.advance(word.len())?;
-                let mut facts = vec![self.fact()?];
-                while self.eat(",")? {
-                    facts.push(self.fact()?);
-                }
-                ItemKind::Where(facts)
+                ItemKind::Where(self.facts()?)
             }
             "output" if declares => {
                 self.advance(word.len())?;
@@ -148,15 +144,25 @@ impl Parser<'_> {
         self.advance("input".len())?;
         let name = self.name("the name of the input")?;
         if !self.eat(":")? {
-            return Ok(ItemKind::Input { name, shape: None });
+            return Ok(ItemKind::Input { name, shape: None, facts: Vec::new() });
         }
         match self.string()? {
             Some((text, span)) => {
                 let shape = Some(ShapeSpec::parse_at(text, span.start)?);
-                Ok(ItemKind::Input { name, shape })
+                let facts = if self.eat_word("where")? { self.facts()? } else { Vec::new() };
+                Ok(ItemKind::Input { name, shape, facts })
             }
             None => Err(self.unexpected("the shape of the input is missing", &["a shape in quotes"])),
         }
+    }
+
+    /// Facts about sizes, at least one.
+    fn facts(&mut self) -> Result<Vec<Name>, NotationError> {
+        let mut facts = vec![self.fact()?];
+        while self.eat(",")? {
+            facts.push(self.fact()?);
+        }
+        Ok(facts)
     }
 
     /// A fact about sizes: the text up to the next comma outside of parentheses, or the end of the statement.

@@ -54,8 +54,11 @@ fn item_text(item: &Item, depth: usize) -> String {
     let indent = "  ".repeat(depth);
     indent
         + &match &item.kind {
-            ItemKind::Input { name, shape: None } => format!("input {};", name.text),
-            ItemKind::Input { name, shape: Some(shape) } => format!("input {}: \"{shape}\";", name.text),
+            ItemKind::Input { name, shape: None, .. } => format!("input {};", name.text),
+            ItemKind::Input { name, shape: Some(shape), facts } => {
+                let facts = if facts.is_empty() { String::new() } else { format!(" where {}", names(facts)) };
+                format!("input {}: \"{shape}\"{facts};", name.text)
+            }
             ItemKind::Index { name, range } => format!("index {} < {range};", name.text),
             ItemKind::Sizes(sizes) => format!("size {};", names(sizes)),
             ItemKind::Where(facts) => format!("where {};", names(facts)),

@@ -28,6 +28,7 @@ pub enum CaptureTarget {
 fn labels(axis: &Axis) -> Vec<(&str, Span)> {
     match &axis.kind {
         AxisKind::Label(name) => vec![(name, axis.span)],
+        AxisKind::Labelled(label, _) => vec![(&label.name, label.span)],
         AxisKind::Placeholder | AxisKind::Index(_) | AxisKind::Size(..) | AxisKind::Extent(..) => Vec::new(),
         AxisKind::Affine(a) => {
             let kernels = a.kernels.iter().map(|k| &k.label);
@@ -71,6 +72,55 @@ pub(super) fn check<'a>(shapes: impl Iterator<Item = &'a ShapeSpec>) -> Result<(
         }));
     }
     Ok(())
+}
+
+/// Refuses a label with two sizes.
+pub(super) fn check_sizes(shape: &ShapeSpec) -> Result<(), NotationError> {
+    let mut known: BTreeMap<&str, &AxisKind> = BTreeMap::new();
+    for axis in shape.axes() {
+        let AxisKind::Labelled(label, size) = &axis.kind else { continue };
+        match known.get(label.name.as_str()) {
+            Some(first) if **first != size.kind => {
+                let message = format!("the label `{}` has two sizes", label.name);
+                let error = NotationError::new(NotationErrorKind::Twice, axis.span, message);
+                return Err(error.with_help("the axes of one label have one size; give them two labels"));
+            }
+            _ => known.insert(&label.name, &size.kind),
+        };
+    }
+    Ok(())
+}
+
+impl ShapeSpec {
+    /// The names of sizes that the shape declares: those behind a `label=`, and in a shape that has one of these all bare
+    /// names that are none of its labels.
+    pub fn declared_sizes(&self) -> Vec<(&str, Span)> {
+        let labels: BTreeSet<&str> = self
+            .axes()
+            .filter_map(|axis| match &axis.kind {
+                AxisKind::Labelled(label, _) => Some(label.name.as_str()),
+                _ => None,
+            })
+            .collect();
+        if labels.is_empty() {
+            return Vec::new();
+        }
+        let sizes = self.axes().filter_map(|axis| match &axis.kind {
+            AxisKind::Label(name) if !labels.contains(name.as_str()) => Some((name.as_str(), axis.span)),
+            AxisKind::Labelled(_, size) => size_name(size),
+            _ => size_name(axis),
+        });
+        let mut seen = BTreeSet::new();
+        sizes.filter(|(name, _)| seen.insert(*name)).collect()
+    }
+}
+
+/// The name of a size, if an axis is one.
+fn size_name(axis: &Axis) -> Option<(&str, Span)> {
+    match &axis.kind {
+        AxisKind::Extent(text, _) if super::print::is_size_name(text) => Some((text.as_str(), axis.span)),
+        _ => None,
+    }
 }
 
 impl Spec {

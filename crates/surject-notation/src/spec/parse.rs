@@ -52,6 +52,7 @@ pub(super) fn shape(text: &str, base: usize) -> Result<ShapeSpec, NotationError>
         return Err(error.with_help("`;` and `=>` separate the shapes of a spec; this is one shape"));
     }
     names::check([&shape].into_iter())?;
+    names::check_sizes(&shape)?;
     Ok(shape)
 }
 
@@ -319,6 +320,7 @@ impl Parser {
         let next = self.tokens.get(self.at + 1).map(|(token, _)| token.clone());
         let kind = match (self.peek().cloned(), next) {
             (Some(Token::Word(_) | Token::Number(_)), Some(Token::Caret)) => self.concat()?,
+            (Some(Token::Word(name)), Some(Token::Equals)) if self.gives_size() => self.labelled(name)?,
             (Some(Token::Word(_)), Some(Token::Star | Token::Plus | Token::Less | Token::Equals))
             | (Some(Token::Number(_)), Some(Token::Star | Token::Plus)) => self.affine()?,
             (Some(Token::Word(name)), Some(Token::Colon))
@@ -338,12 +340,7 @@ impl Parser {
                     _ => AxisKind::Label(name),
                 }
             }
-            (Some(Token::Number(0)), _) if self.meaning == Meaning::Size => {
-                let error = NotationError::new(Wrong::Number, start, "a size is at least 1");
-                return Err(
-                    error.with_help("an axis that is not there is left out; `_` is one of unknown size")
-                );
-            }
+            (Some(Token::Number(0)), _) if self.meaning == Meaning::Size => return Err(no_size(start)),
             (Some(Token::Number(number)), _) => {
                 self.at += 1;
                 self.number(number)?
@@ -364,6 +361,13 @@ impl Parser {
         let span = start.to(self.before());
         let concat = |what| Err(NotationError::new(Wrong::Concat, span.to(self.here()), what));
         match (self.peek(), &kind) {
+            (
+                Some(Token::Plus | Token::Star | Token::Less | Token::Equals | Token::Caret),
+                AxisKind::Labelled(..),
+            ) => {
+                let help = "an expression over sizes stands in braces, as in `time={2*n}`";
+                return Err(self.unexpected("the size of the label ends here", &["`,`"]).with_help(help));
+            }
             (Some(Token::Caret), AxisKind::Affine(_)) => {
                 return concat("a component of a concatenation cannot be affine");
             }
@@ -390,6 +394,44 @@ impl Parser {
             return Err(error.with_help("affine axes and concatenations belong in the spec of an operation"));
         }
         Ok(Axis { kind, span })
+    }
+
+    /// Whether a label is given a size here, in a shape: `a=+k` is a padded window, which only specs have.
+    fn gives_size(&self) -> bool {
+        let after = self.tokens.get(self.at + 2).map(|(token, _)| token);
+        self.meaning == Meaning::Size && after != Some(&Token::Plus)
+    }
+
+    /// A label with its size.
+    fn labelled(&mut self, name: String) -> Result<AxisKind, NotationError> {
+        let label = Label { name, span: self.here() };
+        if label.name == UNIT {
+            let error = NotationError::new(Wrong::Unexpected, label.span, "`unit` is a size, and no label");
+            return Err(error.with_help("an axis of another size has another label"));
+        }
+        self.at += 2;
+        let start = self.here();
+        let kind = match self.peek().cloned() {
+            Some(Token::Word(name)) if name == UNIT => {
+                self.at += 1;
+                AxisKind::Size(1, Basis::Free)
+            }
+            Some(Token::Word(size) | Token::Braced(size)) => {
+                self.at += 1;
+                AxisKind::Extent(size, self.basis()?)
+            }
+            Some(Token::Number(0)) => return Err(no_size(start)),
+            Some(Token::Number(number)) => {
+                self.at += 1;
+                self.number(number)?
+            }
+            _ => {
+                let sizes = &["a number", "the name of a size", "`{` and an expression over sizes"];
+                return Err(self.unexpected("a size is missing after `=`", sizes));
+            }
+        };
+        let size = Axis { kind, span: start.to(self.before()) };
+        Ok(AxisKind::Labelled(label, Box::new(size)))
     }
 
     /// A number that is an axis, with its basis if it is a size.
@@ -525,6 +567,12 @@ impl Parser {
 enum Term {
     Product(Coefficient, Label),
     Number(u64),
+}
+
+/// Zero is no size that can be written.
+fn no_size(span: Span) -> NotationError {
+    let error = NotationError::new(Wrong::Number, span, "a size is at least 1");
+    error.with_help("an axis that is not there is left out; `_` is one of unknown size")
 }
 
 fn affine_error(span: Span, message: &str) -> NotationError {

@@ -43,10 +43,10 @@ impl ShapeSpec {
             Kind::Input => batch + output,
         };
         let entry = |(kind, at), axis: &Axis| match (style, &axis.kind) {
-            (Style::Bases, AxisKind::Size(_, basis) | AxisKind::Extent(_, basis)) => match basis {
-                Basis::Default => "default".to_string(),
-                Basis::Free => "*".to_string(),
-                Basis::Named(name) => name.clone(),
+            (Style::Bases, AxisKind::Size(_, basis) | AxisKind::Extent(_, basis)) => basis_alone(basis),
+            (Style::Bases, AxisKind::Labelled(_, size)) => match &size.kind {
+                AxisKind::Size(_, basis) | AxisKind::Extent(_, basis) => basis_alone(basis),
+                _ => size.to_string(),
             },
             (Style::NumberedSizes, _) => format!("{}:{axis}", first(kind) + at),
             _ => axis.to_string(),
@@ -64,6 +64,22 @@ impl fmt::Display for ShapeSpec {
     }
 }
 
+/// A basis where nothing else of a size is printed.
+fn basis_alone(basis: &Basis) -> String {
+    match basis {
+        Basis::Default => "default".to_string(),
+        Basis::Free => "*".to_string(),
+        Basis::Named(name) => name.clone(),
+    }
+}
+
+/// Whether an expression over sizes is one name, which is read as a size where only sizes stand.
+pub(super) fn is_size_name(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && text != "unit"
+}
+
 /// Whether the marker of a closed row has to be written.
 fn is_marked(row: &RowSpec) -> bool {
     row.variable.is_none() && !row.leading.is_empty()
@@ -77,7 +93,9 @@ fn is_single(shape: &ShapeSpec) -> bool {
             AxisKind::Label(name) => name.chars().count() == 1,
             AxisKind::Placeholder | AxisKind::Index(_) => true,
             AxisKind::Size(_, basis) => *basis == Basis::Default,
-            AxisKind::Extent(..) | AxisKind::Affine(_) | AxisKind::Concat(_) => false,
+            AxisKind::Extent(..) | AxisKind::Labelled(..) | AxisKind::Affine(_) | AxisKind::Concat(_) => {
+                false
+            }
         })
 }
 
@@ -147,13 +165,20 @@ impl fmt::Display for Axis {
                 Basis::Free => write!(f, "{size}:*"),
                 Basis::Named(name) => write!(f, "{size}:{name}"),
             },
-            AxisKind::Extent(name, Basis::Named(basis)) if name.chars().all(char::is_alphanumeric) => {
+            AxisKind::Extent(name, Basis::Named(basis)) if is_size_name(name) => {
                 write!(f, "{name}:{basis}")
             }
             AxisKind::Extent(text, basis) => match basis {
                 Basis::Default => write!(f, "{{{text}}}"),
                 Basis::Free => write!(f, "{{{text}}}:*"),
                 Basis::Named(name) => write!(f, "{{{text}}}:{name}"),
+            },
+            AxisKind::Labelled(label, size) => match &size.kind {
+                // After a `=` a name is a size, with or without braces.
+                AxisKind::Extent(name, Basis::Default) if is_size_name(name) => {
+                    write!(f, "{}={name}", label.name)
+                }
+                _ => write!(f, "{}={size}", label.name),
             },
             AxisKind::Affine(affine) => affine.fmt(f),
             AxisKind::Concat(parts) => {

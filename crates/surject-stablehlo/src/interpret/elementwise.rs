@@ -97,7 +97,11 @@ impl Call<'_, '_> {
             return one(tensor.with(element, shape));
         }
         let packed = pack(tensor.bytes(), from);
-        let bytes = unpack(&packed, to, &element);
+        let mut bytes = unpack(&packed, to, &element);
+        if to < 8 {
+            // The last byte may be filled up.
+            bytes.truncate(shape.iter().product());
+        }
         Tensor::new(element, &shape, bytes)
             .map_or_else(|| Err(Error::invalid("bits that make no whole element")), one)
     }
@@ -106,8 +110,13 @@ impl Call<'_, '_> {
 /// Signed and unsigned integers below 8 bits differ in their upper bits.
 fn recode(from: &ElementType, to: &ElementType, bytes: &[u8]) -> Option<Vec<u8>> {
     let narrow = from.bits().is_some_and(|bits| bits < 8);
-    narrow
-        .then(|| unpack(&pack(bytes, from.bits().unwrap_or(8) as usize), to.bits().unwrap_or(8) as usize, to))
+    narrow.then(|| {
+        let packed = pack(bytes, from.bits().unwrap_or(8) as usize);
+        let mut unpacked = unpack(&packed, to.bits().unwrap_or(8) as usize, to);
+        // The last byte may be filled up.
+        unpacked.truncate(bytes.len());
+        unpacked
+    })
 }
 
 /// The bits of elements one after the other, lowest first.

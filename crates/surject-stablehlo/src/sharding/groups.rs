@@ -2,7 +2,9 @@
 //! specification says under "Execution".
 
 use crate::attr::Attribute;
+use crate::dense::DenseElements;
 use crate::module::{Module, Op};
+use crate::types::{ElementType, TensorType};
 
 /// The processes of a run, numbered row by row of replicas.
 #[derive(Clone, Copy, Debug)]
@@ -104,4 +106,36 @@ fn mesh_group(module: &Module, text: &str, own: usize) -> Result<Vec<usize>, Str
         group = group.into_iter().flat_map(line).collect();
     }
     Ok(group)
+}
+
+impl Module {
+    /// A collective whose groups are said by axes of a mesh, with the same groups as lists of devices; `None` where these cannot
+    /// be read, or cannot be said so: without a channel, or with several replicas.
+    pub fn with_listed_groups(&self, op: &Op) -> Option<Op> {
+        let Some(Attribute::Opaque(text)) = op.attributes.get("replica_groups") else { return None };
+        let replicas = self.attributes.get("mhlo.num_replicas").and_then(Attribute::as_i64).unwrap_or(1);
+        if channel(op) <= 0 || replicas != 1 {
+            return None;
+        }
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for device in 0.. {
+            if groups.iter().any(|group| group.contains(&device)) {
+                continue;
+            }
+            match mesh_group(self, text, device) {
+                Ok(group) => groups.push(group),
+                Err(_) => break,
+            }
+        }
+        let width = groups.first()?.len();
+        let ids: Vec<u8> = groups.iter().flatten().flat_map(|id| (*id as i64).to_le_bytes()).collect();
+        let ty = TensorType::new(&[groups.len() as i64, width as i64], ElementType::I64);
+        let mut listed = op.clone();
+        listed.attributes.set("replica_groups", Attribute::Dense(DenseElements::raw(ty, ids)?));
+        // Without it these meet groups of replicas, across all partitions.
+        if matches!(op.short_name(), "all_reduce" | "all_gather" | "reduce_scatter") {
+            listed.attributes.set("use_global_device_ids", Attribute::Unit);
+        }
+        Some(listed)
+    }
 }

@@ -101,6 +101,21 @@ fn quantized_operations_are_those_of_what_is_expressed() {
     );
 }
 
+/// Elements below a byte whose number fills no whole bytes.
+#[test]
+fn bits_of_small_elements_are_as_many_elements() {
+    check(
+        "%x = stablehlo.constant dense<[[true, false, true], [false, false, true]]> : tensor<2x3xi1>
+         %y = stablehlo.bitcast_convert %x : (tensor<2x3xi1>) -> tensor<2x3xi1>
+         check.expect_eq %y, %x : tensor<2x3xi1>
+         %a = stablehlo.constant dense<[-1, 5, -8]> : tensor<3xi4>
+         %b = stablehlo.bitcast_convert %a : (tensor<3xi4>) -> tensor<3xui4>
+         check.expect_eq_const %b, dense<[15, 5, 8]> : tensor<3xui4>
+         %c = stablehlo.bitcast_convert %a : (tensor<3xi4>) -> tensor<3x2xui2>
+         check.expect_eq_const %c, dense<[[3, 3], [1, 1], [0, 2]]> : tensor<3x2xui2>",
+    );
+}
+
 #[test]
 fn loops_over_slices_carry() {
     check(

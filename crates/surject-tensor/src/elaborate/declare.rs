@@ -4,7 +4,7 @@ use super::Session;
 use crate::error::{TensorError, TensorErrorKind};
 use crate::value::{Size, Value};
 use surject_index::Fact;
-use surject_notation::source::{Item, ItemKind, Name};
+use surject_notation::source::{Item, ItemKind, Name, implied_sizes};
 use surject_notation::spec::{Axis, AxisKind, Mode};
 use surject_notation::{ShapeSpec, Span};
 
@@ -23,13 +23,13 @@ impl Session {
             let declared = self.graph.declare_size(&name.text, self.place(name.span));
             declared.map_err(|error| self.here(error.spanning(name.span), name.span))?;
         }
-        for item in items {
-            let ItemKind::Where(facts) = &item.kind else { continue };
-            for fact in facts {
-                self.fact(fact)?;
-            }
+        let implied = implied_sizes(items);
+        for name in &implied {
+            let declared = self.graph.imply_size(&name.text, self.place(name.span));
+            declared.map_err(|error| self.here(error.spanning(name.span), name.span))?;
         }
-        for name in sizes {
+        items.iter().flat_map(Item::facts).try_for_each(|fact| self.fact(fact))?;
+        for name in sizes.into_iter().chain(&implied) {
             let site = self.site(name.span, None);
             let size = self.graph.declared_size(&name.text, &site);
             let size = size.map_err(|error| self.placed(error, name.span))?;

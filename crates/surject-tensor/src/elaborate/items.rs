@@ -23,7 +23,7 @@ impl Session {
 
     fn item_of(&mut self, item: &Item) -> Result<(), TensorError> {
         match &item.kind {
-            ItemKind::Input { name, shape } => {
+            ItemKind::Input { name, shape, .. } => {
                 shape.iter().try_for_each(|shape| self.check_letters(shape))?;
                 let site = self.site(name.span, None);
                 let tensor = self

@@ -16,11 +16,14 @@ use surject_shape::{
 };
 
 impl Graph {
-    /// A tensor given from outside. Axes that the shape leaves open are inferred.
+    /// A tensor given from outside. Axes that the shape leaves open are inferred; sizes that it declares are declared.
     ///
     /// # Errors
     /// A shape that cannot be read as one.
     pub fn input(&self, label: &str, shape: Option<&ShapeSpec>, site: Site) -> Result<Tensor, TensorError> {
+        for (size, span) in shape.iter().flat_map(|shape| shape.declared_sizes()) {
+            self.imply_size(size, site.place.clone()).map_err(|error| error.spanning(span))?;
+        }
         let mut data = self.0.borrow_mut();
         let data = &mut *data;
         let shape = match shape {

@@ -4,7 +4,7 @@ use super::tensor;
 use crate::cuda::{self, CudaSession};
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
-use crate::specialise::{module_for, size_scalars_of, types_of, with_computed_sizes};
+use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
 use crate::{Failure, Source, SourceKind};
 use std::io::Write;
@@ -241,13 +241,14 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     arguments.tensor.refuse(&source.name).ok()?;
     let subnormals = arguments.subnormals;
     let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
-    // What is compiled is for these types; values of integer scalars may be sizes as well.
-    let sizes = given.as_ref().map_or(String::new(), |given| {
-        let values: Vec<String> =
-            size_scalars_of(given, false).iter().map(|(i, bits)| format!("{i}={bits}")).collect();
+    // What is compiled is for these types, and for the values of the scalars that sizes depend on.
+    let mut sizes = String::new();
+    if let Some(given) = &given {
+        let values = size_values(source, arguments.func.as_deref(), given).ok()?;
+        let values: Vec<String> = values.iter().map(|(i, bits)| format!("{i}={bits}")).collect();
         let types: Vec<String> = types_of(given).iter().map(TensorType::to_string).collect();
-        format!("{} {}", types.join(" "), values.join(" "))
-    });
+        sizes = format!("{} {}", types.join(" "), values.join(" "));
+    }
     let start = || Runner::cached(source, arguments.func.as_deref(), &sizes, &options, make);
     let (runner, time) = stage("starting", start).into_pair().ok()?;
     let Runner::Cpu(executable) = &runner else { return None };

@@ -1,4 +1,4 @@
-//! What devices tell each other, as operations on the values of all of them.
+//! Collectives, as operations on the values of all devices.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::types::{ElementType, Type};
 const JOINS: &[&str] = &["add", "multiply", "maximum", "minimum", "and", "or", "xor"];
 
 impl Lockstep<'_> {
-    pub(super) fn tell(&mut self, op: &Op) -> Result<()> {
+    pub(super) fn collective(&mut self, op: &Op) -> Result<()> {
         let short = op.short_name();
         let results = match short {
             "partition_id" | "replica_id" => {
@@ -30,16 +30,24 @@ impl Lockstep<'_> {
             "collective_broadcast" => {
                 let groups = self.groups(op, false)?;
                 let operand = self.operand(op, 0)?;
-                // The root of the group, by its place.
-                if op.operands.len() > 1 {
-                    return Err(self.ex.refused("a root that is computed"));
-                }
                 vec![groups.iter().map(|g| operand[g[0]]).collect()]
+            }
+            "collective_reduce" => {
+                let groups = self.groups(op, false)?;
+                self.each_operand(op, |this, lanes| {
+                    let whole = this.reduced(op, &members(&groups, &lanes))?;
+                    // The first device of a group has the result.
+                    let own = |(device, group): (usize, &Vec<usize>)| match group.first() == Some(&device) {
+                        true => Ok(whole[device]),
+                        false => this.zeros(whole[device]),
+                    };
+                    groups.iter().enumerate().map(own).collect()
+                })?
             }
             "all_gather" => {
                 let (groups, dim) = (self.groups(op, true)?, self.dim(op, "all_gather_dim")?);
                 self.each_operand(op, |this, lanes| {
-                    let keys = told(&groups, &lanes);
+                    let keys = members(&groups, &lanes);
                     this.each(&keys, |this, d| this.concatenated(&keys[d], dim))
                 })?
             }
@@ -66,7 +74,7 @@ impl Lockstep<'_> {
             "reduce_scatter" => {
                 let (groups, dim) = (self.groups(op, true)?, self.dim(op, "scatter_dimension")?);
                 self.each_operand(op, |this, lanes| {
-                    let whole = this.reduced(op, &told(&groups, &lanes))?;
+                    let whole = this.reduced(op, &members(&groups, &lanes))?;
                     let mut made = Vec::new();
                     for (device, group) in groups.iter().enumerate() {
                         made.push(this.part_along(
@@ -80,7 +88,7 @@ impl Lockstep<'_> {
             }
             "all_reduce" | "cross-replica-sum" => {
                 let groups = self.groups(op, true)?;
-                self.each_operand(op, |this, lanes| this.reduced(op, &told(&groups, &lanes)))?
+                self.each_operand(op, |this, lanes| this.reduced(op, &members(&groups, &lanes)))?
             }
             _ => return Err(self.ex.refused("it is not written out for several devices")),
         };
@@ -223,7 +231,7 @@ impl Lockstep<'_> {
 }
 
 /// Of each device the values of those it meets.
-fn told(groups: &[Vec<usize>], lanes: &Lanes) -> Vec<Vec<ValueId>> {
+fn members(groups: &[Vec<usize>], lanes: &Lanes) -> Vec<Vec<ValueId>> {
     groups.iter().map(|group| group.iter().map(|d| lanes[*d]).collect()).collect()
 }
 

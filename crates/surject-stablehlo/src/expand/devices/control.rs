@@ -1,7 +1,7 @@
-//! Loops and branches in which devices tell each other something.
+//! Loops and branches that hold collectives.
 
 use super::super::Result;
-use super::{Lanes, Lockstep, among};
+use super::{Lanes, Lockstep};
 use crate::attr::Attribute;
 use crate::module::{Op, Region, ValueId};
 use crate::types::{TensorType, Type};
@@ -41,7 +41,7 @@ impl Lockstep<'_> {
         let mut carried: Vec<Classes> = starts.iter().map(|lanes| classes(lanes)).collect();
         // Devices are together until a turn tells them apart.
         let (go_on, turn) = loop {
-            let go_on = self.written(condition, &carried)?;
+            let go_on = self.condition(condition, &carried)?;
             let turn = self.written(body, &carried)?;
             let [goes] = go_on.results.as_slice() else {
                 return Err(self.ex.refused("a condition of other than one value"));
@@ -101,11 +101,15 @@ impl Lockstep<'_> {
     fn kept_where_ended(&mut self, op: &Op, turn: Written, carried: &[Classes]) -> Result<Region> {
         let around = std::mem::replace(&mut self.ex.out, turn.ops);
         let goes = self.body(&op.regions[0], turn.given.clone())?;
+        let goes = match goes.as_slice() {
+            [goes] => self.masked(goes.clone())?,
+            _ => return Err(self.ex.refused("a condition of other than one value")),
+        };
         self.ex.at(op);
         let mut operands = Vec::new();
         for ((now, next), classes) in turn.given.iter().zip(&turn.results).zip(carried) {
             for device in leaders(classes).collect::<Vec<_>>() {
-                operands.push(self.ex.select(goes[0][device], next[device], now[device])?);
+                operands.push(self.ex.select(goes[device], next[device], now[device])?);
             }
         }
         let ops = std::mem::replace(&mut self.ex.out, around);
@@ -148,39 +152,32 @@ impl Lockstep<'_> {
     /// Devices take different branches: all are computed, and each device keeps what its own gives. Operations have no effects,
     /// and those that meet in a branch all take it.
     fn taken_alone(&mut self, op: &Op, index: &Lanes) -> Result<()> {
-        if op.regions.iter().any(|r| among(r, &|op| op.name == "stablehlo.while")) {
-            return Err(self.ex.refused(
-                "a branch that devices take alone, in which they tell each other something and run a loop",
-            ));
-        }
-        let mut branches = Vec::new();
-        for region in &op.regions {
-            branches.push(self.body(region, Vec::new())?);
-        }
-        self.ex.at(op);
-        let Some((last, first)) = branches.split_last() else { return Err(self.ex.refused("no branches")) };
+        let Some(others) = op.regions.len().checked_sub(1) else {
+            return Err(self.ex.refused("no branches"));
+        };
         // What does not name a branch takes the last one; `true` is the first of two.
         let mut takes: Vec<Lanes> = Vec::new();
-        for number in 0..first.len() {
+        for number in 0..others {
             takes.push(match op.name == "stablehlo.if" {
                 true => index.clone(),
                 false => {
                     let keys: Vec<_> = index.iter().map(|v| vec![*v]).collect();
-                    self.each(&keys, |this, device| {
-                        let element = this.ex.tensor(index[device])?.element;
-                        let number = this.ex.constant(
-                            &element,
-                            super::super::Numbers::Ints(&[number as i64]),
-                            false,
-                        )?;
-                        let ty = TensorType::new(&[], crate::ElementType::I1);
-                        let equal = Attribute::enumeration("comparison_direction", "EQ");
-                        let attributes = vec![("comparison_direction", equal)];
-                        this.ex.emit("stablehlo.compare", &[index[device], number], ty, attributes)
-                    })?
+                    self.each(&keys, |this, device| this.equals(index[device], number))?
                 }
             });
         }
+        let mut branches = Vec::new();
+        for (number, region) in op.regions.iter().enumerate() {
+            let around = self.active.clone();
+            if others > 0 && self.loops(op) {
+                self.active = Some(self.taking(&takes, number)?);
+            }
+            let branch = self.body(region, Vec::new());
+            self.active = around;
+            branches.push(branch?);
+            self.ex.at(op);
+        }
+        let Some((last, first)) = branches.split_last() else { return Err(self.ex.refused("no branches")) };
         let mut results = Vec::new();
         for i in 0..op.results.len() {
             let of = |branch: &Vec<Lanes>, this: &Self| {
@@ -201,6 +198,55 @@ impl Lockstep<'_> {
             results.push(lanes);
         }
         self.bind(op, results)
+    }
+
+    /// The devices that take a branch, where these take the first ones: those of them that take the branch around as well.
+    fn taking(&mut self, first: &[Lanes], number: usize) -> Result<Lanes> {
+        let lanes = match first.get(number) {
+            Some(own) => own.clone(),
+            None => {
+                let keys: Vec<Vec<ValueId>> =
+                    (0..self.devices).map(|d| first.iter().map(|lanes| lanes[d]).collect()).collect();
+                self.each(&keys, |this, device| {
+                    let mut rest = keys[device].iter();
+                    let mut any = *rest.next().ok_or_else(|| this.ex.refused("a single branch"))?;
+                    for other in rest {
+                        any = this.ex.same("stablehlo.or", &[any, *other])?;
+                    }
+                    this.ex.same("stablehlo.not", &[any])
+                })?
+            }
+        };
+        self.masked(lanes)
+    }
+
+    /// The conditions of the devices that are active; false on the others.
+    fn masked(&mut self, conditions: Lanes) -> Result<Lanes> {
+        let Some(active) = self.active.clone() else { return Ok(conditions) };
+        let keys: Vec<Vec<ValueId>> = conditions.iter().zip(active).map(|(c, a)| vec![*c, a]).collect();
+        self.each(&keys, |this, device| this.ex.same("stablehlo.and", &keys[device]))
+    }
+
+    /// Writes the condition of a loop, which holds on no device that is not active.
+    fn condition(&mut self, region: &Region, carried: &[Classes]) -> Result<Written> {
+        let mut written = self.written(region, carried)?;
+        if let [goes] = written.results.as_mut_slice() {
+            let around = std::mem::replace(&mut self.ex.out, written.ops);
+            let masked = self.masked(std::mem::take(goes));
+            written.ops = std::mem::replace(&mut self.ex.out, around);
+            *goes = masked?;
+        }
+        Ok(written)
+    }
+
+    /// `value == number`, of a scalar integer.
+    fn equals(&mut self, value: ValueId, number: usize) -> Result<ValueId> {
+        let element = self.ex.tensor(value)?.element;
+        let number = self.ex.constant(&element, super::super::Numbers::Ints(&[number as i64]), false)?;
+        let ty = TensorType::new(&[], crate::ElementType::I1);
+        let equal = Attribute::enumeration("comparison_direction", "EQ");
+        let attributes = vec![("comparison_direction", equal)];
+        self.ex.emit("stablehlo.compare", &[value, number], ty, attributes)
     }
 
     /// Writes a region with one parameter for each class of each value.

@@ -2,9 +2,9 @@
 //! `sdy.manual_computation`, or between `SPMDFullToShardShape` and `SPMDShardToFullShape`, is done once for each device.
 //!
 //! All devices go through a program side by side, operation by operation. A value stands for one value of each device; where
-//! devices have the same operands, the operation is done once for all of them. What devices tell each other is then
-//! concatenations, slices and element-wise operations of their values. Loops and branches are shared where something inside of
-//! them is told: a device whose loop has ended keeps its values while others go on.
+//! devices have the same operands, the operation is done once for all of them. Collectives are then
+//! concatenations, slices and element-wise operations of their values. Loops and branches that hold a collective are shared: a
+//! device whose loop has ended keeps its values while others go on.
 
 mod collective;
 mod control;
@@ -47,8 +47,7 @@ impl Rewrite for Nothing {
 /// the module itself if it has none.
 ///
 /// # Errors
-/// More devices than 64; what devices do that cannot be written out: host transfers, branches that devices take alone while
-/// something in them is told and a loop is run.
+/// More devices than 64; what devices do that cannot be written out: host transfers.
 pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
     let divided = super::holds(module, "sdy.manual_computation");
     let shards = has_shards(module);
@@ -70,7 +69,9 @@ pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
         lanes: HashMap::new(),
         depth: 0,
         shards,
-        told: told(module),
+        communicating: functions_with(module, communicates),
+        looping: functions_with(module, is_loop),
+        active: None,
         calls: Vec::new(),
         made_by: HashMap::new(),
     };
@@ -79,7 +80,7 @@ pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
     let mut functions = Vec::new();
     for function in &module.functions {
         let outer = function.visibility == Visibility::Public || entry == Some(&function.name);
-        match made.told.contains(&function.name) {
+        match made.communicating.contains(&function.name) {
             true if outer => functions.push(made.function(function)?),
             // Where it is called it is written out.
             true => {}
@@ -108,8 +109,8 @@ fn among(region: &Region, is: &dyn Fn(&Op) -> bool) -> bool {
     region.ops.iter().any(|op| is(op) || op.regions.iter().any(|r| among(r, is)))
 }
 
-/// Is it something that devices do together, or that tells them apart?
-fn tells(op: &Op) -> bool {
+/// Is it a collective, or does it depend on the number of the device?
+fn communicates(op: &Op) -> bool {
     matches!(
         &*op.name,
         "sdy.manual_computation"
@@ -134,17 +135,21 @@ fn callee(op: &Op) -> Option<&str> {
     }
 }
 
-/// The functions in which, or in what they call, devices tell each other something.
-fn told(module: &Module) -> HashSet<String> {
-    let mut told: HashSet<String> = HashSet::new();
+/// The functions that hold such an operation, or call one that does.
+fn functions_with(module: &Module, is: fn(&Op) -> bool) -> HashSet<String> {
+    let mut found: HashSet<String> = HashSet::new();
     loop {
-        let is = |op: &Op| tells(op) || callee(op).is_some_and(|name| told.contains(name));
-        let new = module.functions.iter().find(|f| !told.contains(&f.name) && among(&f.body, &is));
+        let holds = |op: &Op| is(op) || callee(op).is_some_and(|name| found.contains(name));
+        let new = module.functions.iter().find(|f| !found.contains(&f.name) && among(&f.body, &holds));
         match new.map(|f| f.name.clone()) {
-            Some(name) => _ = told.insert(name),
-            None => return told,
+            Some(name) => _ = found.insert(name),
+            None => return found,
         }
     }
+}
+
+fn is_loop(op: &Op) -> bool {
+    op.name == "stablehlo.while"
 }
 
 struct Lockstep<'m> {
@@ -156,7 +161,12 @@ struct Lockstep<'m> {
     depth: usize,
     /// Does the module say with custom calls where devices see their parts?
     shards: bool,
-    told: HashSet<String>,
+    /// The functions that communicate.
+    communicating: HashSet<String>,
+    /// The functions that loop.
+    looping: HashSet<String>,
+    /// In a branch that some devices take: which. Loops end at once on the others.
+    active: Option<Lanes>,
     /// The functions that are being written out.
     calls: Vec<String>,
     /// Which operation made a value, of annotations.
@@ -230,12 +240,20 @@ impl<'m> Lockstep<'m> {
 
     /// Does something in these regions concern several devices?
     fn inside(&self, op: &Op) -> bool {
-        let is = |op: &Op| tells(op) || callee(op).is_some_and(|name| self.told.contains(name));
+        let is =
+            |op: &Op| communicates(op) || callee(op).is_some_and(|name| self.communicating.contains(name));
         op.regions.iter().any(|r| among(r, &is))
+    }
+
+    /// Is it a loop, or does it hold or call one?
+    fn loops(&self, op: &Op) -> bool {
+        let is = |op: &Op| is_loop(op) || callee(op).is_some_and(|name| self.looping.contains(name));
+        is(op) || op.regions.iter().any(|r| among(r, &is))
     }
 
     fn op(&mut self, op: &Op) -> Result<()> {
         self.ex.at(op);
+        let masked = self.active.is_some() && self.loops(op);
         match &*op.name {
             "sdy.manual_computation" => self.divided(op),
             "sdy.sharding_constraint" | "sdy.reshard" | "sdy.propagation_barrier" | "sdy.data_flow_edge"
@@ -247,19 +265,20 @@ impl<'m> Lockstep<'m> {
             "stablehlo.custom_call" if self.manual() && custom_call(op, "Sharding") => self.alias(op),
             "stablehlo.custom_call" if custom_call(op, FULL_TO_SHARD) => self.full_to_shard(op),
             "stablehlo.custom_call" if custom_call(op, SHARD_TO_FULL) => self.shard_to_full(op),
-            "stablehlo.while" if self.inside(op) => self.while_loop(op),
-            "stablehlo.if" | "stablehlo.case" if self.inside(op) => self.branch(op),
-            "sdy.named_computation" if self.inside(op) => {
+            "stablehlo.while" if masked || self.inside(op) => self.while_loop(op),
+            "stablehlo.if" | "stablehlo.case" if masked || self.inside(op) => self.branch(op),
+            "sdy.named_computation" if masked || self.inside(op) => {
                 let [body] = op.regions.as_slice() else { return Err(self.ex.refused("no body")) };
                 self.inlined(op, body)
             }
-            "func.call" | "stablehlo.composite" if callee(op).is_some_and(|n| self.told.contains(n)) => {
+            "func.call" | "stablehlo.composite"
+                if masked || callee(op).is_some_and(|n| self.communicating.contains(n)) =>
+            {
                 self.call(op)
             }
-            _ if self.manual() && tells(op) => self.tell(op),
-            _ if self.inside(op) => {
-                Err(self.ex.refused("devices that tell each other something inside of it"))
-            }
+            _ if self.manual() && communicates(op) => self.collective(op),
+            _ if self.inside(op) => Err(self.ex.refused("a collective inside of it")),
+            _ if masked => Err(self.ex.refused("a loop inside of it, in a branch that some devices take")),
             "stablehlo.infeed" | "stablehlo.outfeed" | "stablehlo.send" | "stablehlo.recv"
                 if self.manual() =>
             {
