@@ -178,12 +178,12 @@ fn default(row: &VhloOp, name: &str) -> Option<Attribute> {
             Attribute::Dense(DenseElements::raw(ty, Vec::new())?)
         }
         ("collective_broadcast", "has_dynamic_root") => Attribute::Bool(false),
-        (_, "result_accuracy") => Attribute::ResultAccuracy(ResultAccuracy {
+        (_, "result_accuracy") => Attribute::ResultAccuracy(Box::new(ResultAccuracy {
             atol: 0.0,
             rtol: 0.0,
             ulps: 0,
             mode: "DEFAULT".to_string(),
-        }),
+        })),
         _ => return None,
     })
 }

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
+use smallvec::{SmallVec, smallvec};
+
 use super::container::since;
 use super::encode::Dialect;
 use super::explode::{STRUCTURED, part};
@@ -52,7 +55,7 @@ mod mask {
 /// Numbers of values.
 #[derive(Default)]
 struct Scope {
-    numbers: HashMap<ValueId, usize>,
+    numbers: HashMap<ValueId, usize, FxBuildHasher>,
     /// The number of the next value of the innermost region.
     next: usize,
     /// Past the last number of the regions around.
@@ -71,14 +74,17 @@ impl Scope {
     }
 }
 
+/// Numbers of types or of values.
+type Numbers = SmallVec<[usize; 4]>;
+
 /// What stands in front of the regions of an operation.
 struct Head {
     op: Piece,
     location: Option<Arc<str>>,
     attributes: Option<usize>,
     properties: Option<usize>,
-    results: Vec<usize>,
-    operands: Vec<usize>,
+    results: Numbers,
+    operands: Numbers,
 }
 
 struct Writer<'m> {
@@ -145,7 +151,7 @@ impl Writer<'_> {
             }
         };
         let op = self.pool.op("builtin", "module");
-        let (results, operands) = (Vec::new(), Vec::new());
+        let (results, operands) = (Numbers::new(), Numbers::new());
         let head = Head { op, location: None, attributes, properties, results, operands };
         let mut out = Pieces::default();
         out.varint(1 << 1);
@@ -164,7 +170,7 @@ impl Writer<'_> {
         has(!regions.is_empty(), mask::REGIONS);
         out.push(head.op);
         out.byte(parts);
-        let location = self.pool.location(head.location.as_deref());
+        let location = self.pool.location(head.location.as_ref());
         out.push(location);
         if let Some(id) = head.attributes {
             out.push(Piece::Attribute(id));
@@ -187,7 +193,7 @@ impl Writer<'_> {
         let mut inside = Pieces::default();
         regions.into_iter().for_each(|region| inside.extend(region));
         match isolated && self.pool.container() >= since::ISOLATED_SECTIONS {
-            true => out.push(Piece::Section(inside)),
+            true => out.push(Piece::Section(Box::new(inside))),
             false => out.extend(inside),
         }
     }
@@ -206,7 +212,7 @@ impl Writer<'_> {
         };
         let values = [
             dictionaries(function.params.iter().map(|p| &p.attributes).collect()),
-            Attribute::Type(Type::Function(Box::new(function.ty()))),
+            Attribute::Type(Type::Function(Arc::new(function.ty()))),
             dictionaries(function.results.iter().map(|r| &r.attributes).collect()),
             Attribute::String(function.name.clone()),
             Attribute::String(visibility.to_string()),
@@ -217,7 +223,8 @@ impl Writer<'_> {
         let (attributes, properties) = self.attributes(row, inherent, &function.attributes, "func.func")?;
         let op = self.pool.op("vhlo", "func_v1");
         let location = function.location.clone();
-        let head = Head { op, location, attributes, properties, results: Vec::new(), operands: Vec::new() };
+        let head =
+            Head { op, location, attributes, properties, results: Numbers::new(), operands: Numbers::new() };
         let mut region = Pieces::default();
         match function.is_declaration() {
             true => region.varint(0),
@@ -317,7 +324,7 @@ impl Writer<'_> {
         let others: Attributes = others.map(|(n, v)| (Cow::Owned(n.to_string()), v.clone())).collect();
         let (attributes, properties) = self.attributes(row, inherent, &others, &op.name)?;
         let head = Head {
-            op: self.pool.op("vhlo", &format!("{}_v{}", row.name, row.number)),
+            op: self.pool.vhlo_op(row),
             location: op.location.clone(),
             attributes,
             properties,
@@ -335,12 +342,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Vec<usize>> {
+    fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Numbers> {
         let module = self.module;
         values.iter().map(|value| self.ty(module.ty(*value), dialect)).collect()
     }
 
-    fn operands(&self, op: &Op, scope: &Scope) -> Result<Vec<usize>> {
+    fn operands(&self, op: &Op, scope: &Scope) -> Result<Numbers> {
         let number = |value: &ValueId| scope.numbers.get(value).copied();
         op.operands.iter().map(number).collect::<Option<_>>().ok_or_else(|| {
             let message = format!("an operand of '{}' is not defined before it", op.name);
@@ -356,7 +363,7 @@ impl Writer<'_> {
         let (dialect, short) = op.name.split_once('.').unwrap_or(("builtin", &op.name));
         let numbers = self.operands(op, scope)?;
         let types = self.types(&op.operands, Dialect::Builtin)?;
-        let mut operands = Vec::with_capacity(numbers.len());
+        let mut operands = Numbers::with_capacity(numbers.len());
         for (number, ty) in numbers.into_iter().zip(types) {
             operands.push(scope.number());
             self.cast(number, ty, out);
@@ -378,7 +385,7 @@ impl Writer<'_> {
 
     fn cast(&mut self, operand: usize, ty: usize, out: &mut Pieces) {
         let op = self.pool.op("builtin", "unrealized_conversion_cast");
-        let (results, operands) = (vec![ty], vec![operand]);
+        let (results, operands) = (smallvec![ty], smallvec![operand]);
         let head = Head { op, location: None, attributes: None, properties: None, results, operands };
         self.emit(head, Vec::new(), false, out);
     }

@@ -14,11 +14,15 @@ mod stablehlo;
 mod structured;
 mod types;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::hash::FastHash;
 use crate::module::{Module, ValueId};
+use crate::types::Type;
 use cursor::{Cursor, Result};
 pub(crate) use sharding::{ReadSharding, read_mesh, read_names, read_sharding, read_shardings, read_symbol};
 
@@ -37,7 +41,7 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
     }
     let mut parser = Parser::new(readable(bytes)?);
     parser.module()?;
-    parser.module.values.shrink_to_fit();
+    parser.module.shrink_to_fit();
     Ok(parser.module)
 }
 
@@ -90,7 +94,7 @@ pub(crate) fn parse_types(text: &str) -> Result<Vec<crate::types::Type>> {
         return Ok(Vec::new());
     }
     let types = parser.type_list()?;
-    parser.end().map(|()| types)
+    parser.end().map(|()| types.into_vec())
 }
 
 /// The source as text.
@@ -104,12 +108,17 @@ fn readable(bytes: &[u8]) -> Result<&str> {
     })
 }
 
+/// Types of operands or of results, which are few.
+type TypeVec = SmallVec<[Type; 2]>;
+
 /// The state of reading one source.
 pub(crate) struct Parser<'s> {
     c: Cursor<'s>,
     depth: usize,
     module: Module,
     names: Names<'s>,
+    /// The tensor types so far, by their text: a program has few, and writes them often.
+    tensors: HashMap<&'s str, Type, FxBuildHasher>,
     /// Names of the functions so far.
     symbols: HashSet<String>,
     aliases: alias::Aliases<'s>,
@@ -126,6 +135,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             module: Module::default(),
             names: Names::default(),
+            tensors: HashMap::default(),
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
             recovery: None,
@@ -164,7 +174,7 @@ impl<'s> Parser<'s> {
 /// The values in scope: a name stands for one value, or for a group `%name:n` of consecutive ones.
 #[derive(Default)]
 struct Names<'s> {
-    known: HashMap<&'s str, (ValueId, u32), FastHash>,
+    known: HashMap<&'s str, (ValueId, u32), FxBuildHasher>,
     /// Names in the order of definition; a scope ends by forgetting those that came after its start.
     order: Vec<&'s str>,
 }
@@ -175,6 +185,10 @@ impl<'s> Names<'s> {
     }
 
     fn close(&mut self, scope: usize) {
+        if scope == 0 {
+            self.known.clear();
+            self.order.clear();
+        }
         for name in self.order.drain(scope..) {
             self.known.remove(name);
         }
@@ -182,11 +196,13 @@ impl<'s> Names<'s> {
 
     /// Whether the name was free.
     fn define(&mut self, name: &'s str, first: ValueId, count: u32) -> bool {
-        if self.known.contains_key(name) {
-            return false;
+        match self.known.entry(name) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert((first, count));
+                self.order.push(name);
+                true
+            }
         }
-        self.known.insert(name, (first, count));
-        self.order.push(name);
-        true
     }
 }

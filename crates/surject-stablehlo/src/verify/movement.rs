@@ -312,7 +312,7 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn tuple(&self) -> Result<Vec<Want>> {
-        let wanted = Type::Tuple(self.operand_types());
+        let wanted = Type::Tuple(self.operand_types().into());
         match self.op.results.first().map(|v| self.module.ty(*v)) {
             Some(found) if *found != wanted => Err(self
                 .type_error(format!("the result has type {found}"))
