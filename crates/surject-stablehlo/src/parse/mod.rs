@@ -7,6 +7,7 @@ mod dense;
 mod foreign;
 mod forms;
 mod module;
+mod names;
 mod ops;
 mod recover;
 mod sharding;
@@ -14,14 +15,13 @@ mod stablehlo;
 mod structured;
 mod types;
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Module, ValueId};
+use crate::module::Module;
 use crate::types::Type;
 use cursor::{Cursor, Result};
 pub(crate) use sharding::{ReadSharding, read_mesh, read_names, read_sharding, read_shardings, read_symbol};
@@ -116,7 +116,7 @@ pub(crate) struct Parser<'s> {
     c: Cursor<'s>,
     depth: usize,
     module: Module,
-    names: Names<'s>,
+    names: names::Names<'s>,
     /// The tensor types so far, by their text: a program has few, and writes them often.
     tensors: HashMap<&'s str, Type, FxBuildHasher>,
     /// Names of the functions so far.
@@ -134,7 +134,7 @@ impl<'s> Parser<'s> {
             c: Cursor::new(text),
             depth: 0,
             module: Module::default(),
-            names: Names::default(),
+            names: names::Names::default(),
             tensors: HashMap::default(),
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
@@ -168,41 +168,5 @@ impl<'s> Parser<'s> {
 
     fn leave(&mut self) {
         self.depth -= 1;
-    }
-}
-
-/// The values in scope: a name stands for one value, or for a group `%name:n` of consecutive ones.
-#[derive(Default)]
-struct Names<'s> {
-    known: HashMap<&'s str, (ValueId, u32), FxBuildHasher>,
-    /// Names in the order of definition; a scope ends by forgetting those that came after its start.
-    order: Vec<&'s str>,
-}
-
-impl<'s> Names<'s> {
-    fn scope(&self) -> usize {
-        self.order.len()
-    }
-
-    fn close(&mut self, scope: usize) {
-        if scope == 0 {
-            self.known.clear();
-            self.order.clear();
-        }
-        for name in self.order.drain(scope..) {
-            self.known.remove(name);
-        }
-    }
-
-    /// Whether the name was free.
-    fn define(&mut self, name: &'s str, first: ValueId, count: u32) -> bool {
-        match self.known.entry(name) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(free) => {
-                free.insert((first, count));
-                self.order.push(name);
-                true
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::cursor::Result;
+use super::names::Named;
 use super::{Parser, TypeVec};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Op, Region, ValueId, Values};
@@ -92,7 +93,7 @@ impl<'s> Parser<'s> {
 
     /// Makes a name known in the current scope.
     pub(super) fn define(&mut self, name: &'s str, first: ValueId, count: u32, span: Span) -> Result<()> {
-        if self.names.define(name, first, count) {
+        if self.names.define(name, Named { first, count }) {
             return Ok(());
         }
         Err(Diagnostic::new(codes::REDEFINED, span, format!("the value '%{name}' is already defined"))
@@ -114,7 +115,7 @@ impl<'s> Parser<'s> {
             index = Some(self.c.int()?);
         }
         let span = Span::new(start, self.c.pos);
-        let Some((first, count)) = self.names.known.get(name).copied() else {
+        let Some(Named { first, count }) = self.names.get(name) else {
             self.is_poisoned(name);
             return Err(Diagnostic::new(
                 codes::UNDEFINED,
