@@ -211,6 +211,7 @@ impl Attributes {
     pub fn from_entries(entries: Vec<(Cow<'static, str>, Attribute)>) -> Result<Attributes, String> {
         let entry = |(name, value)| Entry { name, value, origin: Origin::Spelled };
         let mut entries: Vec<Entry> = entries.into_iter().map(entry).collect();
+        entries.shrink_to_fit();
         if !entries.is_sorted_by(|a, b| a.name < b.name) {
             entries.sort_by(|a, b| a.name.cmp(&b.name));
             if let Some(pair) = entries.windows(2).find(|pair| pair[0].name == pair[1].name) {

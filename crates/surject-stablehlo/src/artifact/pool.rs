@@ -20,7 +20,7 @@ use crate::types::TensorType;
 /// What stands between bytes: numbers that are not known yet, and what need not be copied before the end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Piece {
-    Blob(Arc<[u8]>),
+    Blob(Box<Arc<[u8]>>),
     /// The number of an attribute.
     Attribute(usize),
     /// The number of an attribute, as one that may be missing.
@@ -87,14 +87,17 @@ impl Pieces {
     /// Bytes behind their number.
     pub fn blob(&mut self, bytes: Arc<[u8]>) {
         self.varint(bytes.len() as u64);
-        if bytes.len() > 256 { self.push(Piece::Blob(bytes)) } else { self.raw(&bytes) }
+        if bytes.len() > 256 { self.push(Piece::Blob(Box::new(bytes))) } else { self.raw(&bytes) }
     }
 }
 
 /// Appends an integer whose first byte says in its trailing zeros how many bytes follow.
 fn varint(out: &mut Vec<u8>, value: u64) {
+    if value < 1 << 7 {
+        return out.push((value << 1 | 1) as u8);
+    }
     let bits = 64 - value.leading_zeros();
-    let bytes = bits.div_ceil(7).max(1) as usize;
+    let bytes = bits.div_ceil(7) as usize;
     if bytes > 8 {
         out.push(0);
         return out.extend_from_slice(&value.to_le_bytes());

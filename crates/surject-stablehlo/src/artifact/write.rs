@@ -111,20 +111,18 @@ impl Writer<'_> {
     /// The operations of a file: the module alone.
     fn module(&mut self) -> Result<Pieces> {
         let module = self.module;
-        let mut block = Pieces::default();
-        let count = module.other.len() + module.functions.len();
-        block.varint((count as u64) << 1);
-        let mut scope = Scope::default();
-        for op in &module.other {
-            self.op(op, &mut scope, &mut block)?;
-        }
-        for function in &module.functions {
-            self.function(function, &mut block)?;
-        }
         let mut region = Pieces::default();
         region.varint(1);
         region.varint(0);
-        region.extend(block);
+        let count = module.other.len() + module.functions.len();
+        region.varint((count as u64) << 1);
+        let mut scope = Scope::default();
+        for op in &module.other {
+            self.op(op, &mut scope, &mut region)?;
+        }
+        for function in &module.functions {
+            self.function(function, &mut region)?;
+        }
 
         let name = module.name.clone().map(Attribute::String);
         let mut attributes = module.attributes.clone();
@@ -155,19 +153,20 @@ impl Writer<'_> {
         let head = Head { op, location: None, attributes, properties, results, operands };
         let mut out = Pieces::default();
         out.varint(1 << 1);
-        self.emit(head, vec![region], true, &mut out);
+        self.head(head, 1, &mut out);
+        self.isolated(region, &mut out);
         Ok(out)
     }
 
-    /// An operation with its regions.
-    fn emit(&mut self, head: Head, regions: Vec<Pieces>, isolated: bool, out: &mut Pieces) {
+    /// An operation as far as its regions, of which there are so many.
+    fn head(&mut self, head: Head, regions: usize, out: &mut Pieces) {
         let mut parts = 0;
         let mut has = |there: bool, part: u8| parts |= if there { part } else { 0 };
         has(head.attributes.is_some(), mask::ATTRIBUTES);
         has(head.properties.is_some(), mask::PROPERTIES);
         has(!head.results.is_empty(), mask::RESULTS);
         has(!head.operands.is_empty(), mask::OPERANDS);
-        has(!regions.is_empty(), mask::REGIONS);
+        has(regions > 0, mask::REGIONS);
         out.push(head.op);
         out.byte(parts);
         let location = self.pool.location(head.location.as_ref());
@@ -186,15 +185,14 @@ impl Writer<'_> {
             out.varint(head.operands.len() as u64);
             head.operands.iter().for_each(|number| out.varint(*number as u64));
         }
-        if regions.is_empty() {
-            return;
-        }
-        out.varint((regions.len() as u64) << 1 | u64::from(isolated));
-        let mut inside = Pieces::default();
-        regions.into_iter().for_each(|region| inside.extend(region));
-        match isolated && self.pool.container() >= since::ISOLATED_SECTIONS {
-            true => out.push(Piece::Section(Box::new(inside))),
-            false => out.extend(inside),
+    }
+
+    /// The one region of an operation, which sees no values from outside.
+    fn isolated(&self, region: Pieces, out: &mut Pieces) {
+        out.varint(1 << 1 | 1);
+        match self.pool.container() >= since::ISOLATED_SECTIONS {
+            true => out.push(Piece::Section(Box::new(region))),
+            false => out.extend(region),
         }
     }
 
@@ -230,7 +228,8 @@ impl Writer<'_> {
             true => region.varint(0),
             false => self.region(&function.body, &mut Scope::default(), &mut region)?,
         }
-        self.emit(head, vec![region], true, out);
+        self.head(head, 1, out);
+        self.isolated(region, out);
         Ok(())
     }
 
@@ -332,14 +331,11 @@ impl Writer<'_> {
             operands: self.operands(op, scope)?,
         };
         op.results.iter().for_each(|value| scope.define(*value));
-        let mut regions = Vec::with_capacity(op.regions.len());
-        for region in &op.regions {
-            let mut pieces = Pieces::default();
-            self.region(region, scope, &mut pieces)?;
-            regions.push(pieces);
+        self.head(head, op.regions.len(), out);
+        if !op.regions.is_empty() {
+            out.varint((op.regions.len() as u64) << 1);
         }
-        self.emit(head, regions, false, out);
-        Ok(())
+        op.regions.iter().try_for_each(|region| self.region(region, scope, out))
     }
 
     fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Numbers> {
@@ -373,7 +369,7 @@ impl Writer<'_> {
         let location = op.location.clone();
         let head =
             Head { op: self.pool.op(dialect, short), location, attributes, properties, results, operands };
-        self.emit(head, Vec::new(), false, out);
+        self.head(head, 0, out);
         let numbers: Vec<usize> = op.results.iter().map(|_| scope.number()).collect();
         let types = self.types(&op.results, Dialect::Vhlo)?;
         for ((number, ty), value) in numbers.into_iter().zip(types).zip(&op.results) {
@@ -387,7 +383,7 @@ impl Writer<'_> {
         let op = self.pool.op("builtin", "unrealized_conversion_cast");
         let (results, operands) = (smallvec![ty], smallvec![operand]);
         let head = Head { op, location: None, attributes: None, properties: None, results, operands };
-        self.emit(head, Vec::new(), false, out);
+        self.head(head, 0, out);
     }
 
     /// The attributes of an operation of another dialect: those of its row as properties, the others as a dictionary.

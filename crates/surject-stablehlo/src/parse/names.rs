@@ -1,7 +1,6 @@
 //! The values in scope, by their names.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use rustc_hash::FxBuildHasher;
 
@@ -19,14 +18,11 @@ pub(super) struct Named {
 pub(super) struct Names<'s> {
     numbered: Vec<Option<Named>>,
     others: HashMap<&'s str, Named, FxBuildHasher>,
-    /// Names in the order of definition; a scope ends by forgetting those that came after its start.
-    order: Vec<Name<'s>>,
-}
-
-#[derive(Clone, Copy)]
-enum Name<'s> {
-    Number(usize),
-    Other(&'s str),
+    /// Numbers in the order of definition, none for another name; a scope ends by forgetting those that came after its
+    /// start.
+    order: Vec<Option<u32>>,
+    /// The other names in the order of definition.
+    words: Vec<&'s str>,
 }
 
 impl<'s> Names<'s> {
@@ -35,16 +31,20 @@ impl<'s> Names<'s> {
     }
 
     pub fn close(&mut self, scope: usize) {
-        for name in self.order.drain(scope..) {
-            match name {
-                Name::Number(number) => self.numbered[number] = None,
-                Name::Other(name) => _ = self.others.remove(name),
+        for number in self.order.drain(scope..) {
+            match number {
+                Some(number) => self.numbered[number as usize] = None,
+                None => _ = self.words.pop().and_then(|word| self.others.remove(word)),
             }
         }
     }
 
+    fn is_numbered(&self, name: &str) -> bool {
+        number(name).is_some_and(|n| self.numbered.get(n as usize).is_some_and(Option::is_some))
+    }
+
     pub fn get(&self, name: &str) -> Option<Named> {
-        let numbered = number(name).and_then(|n| self.numbered.get(n).copied().flatten());
+        let numbered = number(name).and_then(|n| self.numbered.get(n as usize).copied().flatten());
         numbered.or_else(|| self.others.get(name).copied())
     }
 
@@ -52,37 +52,36 @@ impl<'s> Names<'s> {
     pub fn define(&mut self, name: &'s str, named: Named) -> bool {
         // A number far beyond those so far would make the table large for nothing.
         let most = 2 * self.order.len() + 1024;
-        let place = number(name).filter(|n| *n < most && !self.others.contains_key(name));
+        let place = number(name).filter(|n| (*n as usize) < most && !self.others.contains_key(name));
         let Some(place) = place else {
-            return match self.others.entry(name) {
-                _ if number(name).is_some_and(|n| self.numbered.get(n).is_some_and(Option::is_some)) => false,
-                Entry::Occupied(_) => false,
-                Entry::Vacant(free) => {
-                    free.insert(named);
-                    self.order.push(Name::Other(name));
-                    true
-                }
-            };
+            let free = !self.is_numbered(name) && !self.others.contains_key(name);
+            if free {
+                self.others.insert(name, named);
+                self.order.push(None);
+                self.words.push(name);
+            }
+            return free;
         };
-        if place >= self.numbered.len() {
-            self.numbered.resize(place + 1, None);
+        let slot = place as usize;
+        if slot >= self.numbered.len() {
+            self.numbered.resize(slot + 1, None);
         }
-        let free = self.numbered[place].is_none();
+        let free = self.numbered[slot].is_none();
         if free {
-            self.numbered[place] = Some(named);
-            self.order.push(Name::Number(place));
+            self.numbered[slot] = Some(named);
+            self.order.push(Some(place));
         }
         free
     }
 }
 
 /// The number that a name is, without leading zeros: those are other names.
-fn number(name: &str) -> Option<usize> {
+fn number(name: &str) -> Option<u32> {
     let digits = name.as_bytes();
     if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
         return None;
     }
-    digits.iter().try_fold(0, |n, digit| digit.is_ascii_digit().then(|| 10 * n + usize::from(digit - b'0')))
+    digits.iter().try_fold(0, |n, digit| digit.is_ascii_digit().then(|| 10 * n + u32::from(digit - b'0')))
 }
 
 #[cfg(test)]
