@@ -149,7 +149,8 @@ pub(super) struct Known {
     builtin_tensors: HashMap<Arc<TensorType>, usize, FxBuildHasher>,
     pub lists: HashMap<Vec<i64>, usize, FxBuildHasher>,
     pub locations: HashMap<Arc<str>, usize, FxBuildHasher>,
-    ops: HashMap<(&'static str, u8), usize, FxBuildHasher>,
+    /// Names of operations of VHLO by their rows.
+    ops: HashMap<*const VhloOp, usize, FxBuildHasher>,
 }
 
 impl Known {
@@ -224,13 +225,12 @@ impl Pool {
 
     /// The name of an operation of VHLO.
     pub fn vhlo_op(&mut self, row: &'static VhloOp) -> Piece {
-        let key = (row.name, row.number);
-        if let Some(known) = self.known.ops.get(&key) {
+        if let Some(known) = self.known.ops.get(&std::ptr::from_ref(row)) {
             return Piece::Op(*known);
         }
         let name = format!("{}_v{}", row.name, row.number);
         let number = self.ops.get((Cow::Borrowed("vhlo"), Cow::Owned(name)));
-        self.known.ops.insert(key, number);
+        self.known.ops.insert(row, number);
         Piece::Op(number)
     }
 

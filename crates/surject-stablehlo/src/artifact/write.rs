@@ -18,7 +18,7 @@ use super::vhlo::{self, VhloOp};
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Function, Module, Op, Region, ValueId, Visibility};
-use crate::table::Absent;
+use crate::table::{Absent, OpSpec};
 use crate::types::Type;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -38,7 +38,8 @@ pub(super) fn write(module: &Module, target: Option<Version>) -> Result<Vec<u8>>
             .expected(format!("a version from {} on", need.version))
             .help(format!("write the artifact for version {} or a later one", need.version)));
     }
-    let mut writer = Writer { module, pool: Pool::new(version), span: Span::default() };
+    let mut writer =
+        Writer { module, pool: Pool::new(version), rows: HashMap::default(), span: Span::default() };
     let body = writer.module()?;
     Ok(writer.pool.write(&body))
 }
@@ -90,6 +91,8 @@ struct Head {
 struct Writer<'m> {
     module: &'m Module,
     pool: Pool,
+    /// Rows of VHLO by rows of the table.
+    rows: HashMap<*const OpSpec, Option<&'static VhloOp>, FxBuildHasher>,
     span: Span,
 }
 
@@ -306,8 +309,7 @@ impl Writer<'_> {
             Some(("func", "return")) => "return",
             _ => return self.foreign(op, scope, out),
         };
-        let row = vhlo::for_version(name, self.pool.version.opset());
-        let row = row.ok_or_else(|| self.refuse(format!("'{}'", op.name)))?;
+        let row = self.row(op, name).ok_or_else(|| self.refuse(format!("'{}'", op.name)))?;
         let rank = op.operands.first().and_then(|v| self.module.tensor(*v)).map_or(0, |t| t.rank());
         let mut inherent = Vec::with_capacity(row.attributes.len());
         for attribute in row.attributes {
@@ -336,6 +338,15 @@ impl Writer<'_> {
             out.varint((op.regions.len() as u64) << 1);
         }
         op.regions.iter().try_for_each(|region| self.region(region, scope, out))
+    }
+
+    /// The row of VHLO for an operation, looked up by name once.
+    fn row(&mut self, op: &Op, name: &str) -> Option<&'static VhloOp> {
+        let version = self.pool.version.opset();
+        match op.spec() {
+            Some(spec) => *self.rows.entry(spec).or_insert_with(|| vhlo::for_version(name, version)),
+            None => vhlo::for_version(name, version),
+        }
     }
 
     fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Numbers> {

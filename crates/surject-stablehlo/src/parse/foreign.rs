@@ -191,7 +191,7 @@ impl<'s> Parser<'s> {
                 smallvec![Type::Scalar(ElementType::Index)]
             }
             Form::Extract => {
-                op.operands = smallvec![self.operand()?].into();
+                op.operands = smallvec![self.operand()?];
                 self.c.expect("[")?;
                 op.operands.extend(self.operands()?);
                 self.c.expect("]")?;
