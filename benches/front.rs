@@ -7,6 +7,7 @@ use surject_benches::{TRANSFORMER_BLOCK, layernorm, matmul, program, softmax, st
 use surject_codegen::Target;
 use surject_egraph::{Options, optimise};
 use surject_lift::{ImportOptions, import};
+use surject_stablehlo::artifact;
 
 /// The programs by name: one block, and stacks of it.
 fn transformers(layers: &[usize]) -> Vec<(String, String)> {
@@ -25,6 +26,29 @@ fn reading(c: &mut Criterion) {
     for (name, text) in transformers(&[12]) {
         let module = surject_stablehlo::parse(&text).unwrap();
         group.bench_function(&name, |b| b.iter(|| surject_stablehlo::verify(black_box(&module)).unwrap()));
+    }
+    group.finish();
+}
+
+fn writing(c: &mut Criterion) {
+    let mut group = c.benchmark_group("print");
+    for (name, text) in transformers(&[12]) {
+        let module = surject_stablehlo::parse(&text).unwrap();
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(&name, |b| b.iter(|| surject_stablehlo::print(black_box(&module))));
+    }
+    group.finish();
+    let mut group = c.benchmark_group("artifact");
+    for (name, text) in transformers(&[12]) {
+        let module = surject_stablehlo::parse(&text).unwrap();
+        let bytes = artifact::write(&module, None).unwrap();
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function(format!("read {name}"), |b| {
+            b.iter(|| surject_stablehlo::parse(black_box(&bytes)).unwrap())
+        });
+        group.bench_function(format!("write {name}"), |b| {
+            b.iter(|| artifact::write(black_box(&module), None).unwrap())
+        });
     }
     group.finish();
 }
@@ -69,5 +93,5 @@ fn lowering(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, reading, importing, optimising, lowering);
+criterion_group!(benches, reading, writing, importing, optimising, lowering);
 criterion_main!(benches);

@@ -8,6 +8,13 @@ use surject_lift::{CheckOutcome, ImportOptions, import_checks};
 const KNOWN: &[(&str, &str)] = &[
     // Two numbers in a byte.
     ("", "`stablehlo.bitcast_convert` is not supported here: the bits of i8 as i4"),
+    // Queues and processes side by side are the business of `spec`.
+    ("", "`stablehlo.infeed` is not supported here: programs have no such operation"),
+    ("", "`stablehlo.send` is not supported here: programs have no such operation"),
+    (
+        "collective_reduce",
+        "`interpreter.run_parallel` is not supported here: programs have no such operation",
+    ),
     // Logarithms of numbers next to the unit circle need more than the digits of `f64`.
     ("log_circle_f64", "elements differ"),
     ("log_plus_one_circle_f64", "elements differ"),
@@ -53,5 +60,5 @@ fn programs_agree_or_are_refused_for_a_known_reason() {
         }
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(known < 20, "{known} of {count}");
+    assert!(known < 32, "{known} of {count}");
 }

@@ -148,7 +148,7 @@ impl Op {
     /// Dimensions of `dot_general`.
     pub fn dot_dims(&self) -> Result<&DotDims> {
         self.typed("dot_dimension_numbers", "#stablehlo.dot<…>", |a| match a {
-            Attribute::Dot(dims) => Some(dims),
+            Attribute::Dot(dims) => Some(&**dims),
             _ => None,
         })
     }
@@ -172,7 +172,7 @@ impl Op {
     /// Algorithm of `dot_general`, where it is given.
     pub fn dot_algorithm(&self) -> Option<&DotAlgorithm> {
         match self.attributes.get("algorithm")? {
-            Attribute::DotAlgorithm(algorithm) => Some(algorithm),
+            Attribute::DotAlgorithm(algorithm) => Some(&**algorithm),
             _ => None,
         }
     }
@@ -180,7 +180,7 @@ impl Op {
     /// Roles of the dimensions of a convolution.
     pub fn conv_dims(&self) -> Result<&ConvDims> {
         self.typed("dimension_numbers", "#stablehlo.conv<…>", |a| match a {
-            Attribute::Conv(dims) => Some(dims),
+            Attribute::Conv(dims) => Some(&**dims),
             _ => None,
         })
     }
@@ -219,7 +219,7 @@ impl Op {
     /// Dimension numbers of `gather` and `dynamic_gather`.
     pub fn gather_dims(&self) -> Result<&GatherDims> {
         self.typed("dimension_numbers", "#stablehlo.gather<…>", |a| match a {
-            Attribute::Gather(dims) => Some(dims),
+            Attribute::Gather(dims) => Some(&**dims),
             _ => None,
         })
     }
@@ -227,7 +227,7 @@ impl Op {
     /// Dimension numbers of `scatter`.
     pub fn scatter_dims(&self) -> Result<&ScatterDims> {
         self.typed("scatter_dimension_numbers", "#stablehlo.scatter<…>", |a| match a {
-            Attribute::Scatter(dims) => Some(dims),
+            Attribute::Scatter(dims) => Some(&**dims),
             _ => None,
         })
     }

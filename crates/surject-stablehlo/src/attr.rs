@@ -43,7 +43,7 @@ pub enum Attribute {
         /// Type of an element.
         element: ElementType,
         /// Integers, or bit patterns of floats.
-        values: Vec<i64>,
+        values: Box<[i64]>,
     },
     /// `dense<…> : tensor<…>`
     Dense(DenseElements),
@@ -59,21 +59,21 @@ pub enum Attribute {
         value: Cow<'static, str>,
     },
     /// `#stablehlo.dot<…>`
-    Dot(DotDims),
+    Dot(Box<DotDims>),
     /// `#stablehlo.conv<…>`
-    Conv(ConvDims),
+    Conv(Box<ConvDims>),
     /// `#stablehlo.gather<…>`
-    Gather(GatherDims),
+    Gather(Box<GatherDims>),
     /// `#stablehlo.scatter<…>`
-    Scatter(ScatterDims),
+    Scatter(Box<ScatterDims>),
     /// `#stablehlo.channel_handle<…>`
     ChannelHandle(ChannelHandle),
     /// `#stablehlo.output_operand_alias<…>`
-    OutputOperandAlias(OutputOperandAlias),
+    OutputOperandAlias(Box<OutputOperandAlias>),
     /// `#stablehlo.result_accuracy<…>`
-    ResultAccuracy(ResultAccuracy),
+    ResultAccuracy(Box<ResultAccuracy>),
     /// `#stablehlo.dot_algorithm<…>`
-    DotAlgorithm(DotAlgorithm),
+    DotAlgorithm(Box<DotAlgorithm>),
     /// Anything else, by its text: unknown dialects, `affine_map<…>`, locations, unresolved resources.
     Opaque(String),
 }
@@ -172,15 +172,27 @@ impl Attribute {
 /// A dictionary from names to attributes, kept in the order of the names (as MLIR prints them).
 #[derive(Clone, Debug, Default)]
 pub struct Attributes {
-    entries: Vec<(Cow<'static, str>, Attribute)>,
-    /// Names of those that a text left out, so that printing it again leaves them out.
-    implied: Vec<&'static str>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    name: Cow<'static, str>,
+    value: Attribute,
+    /// Whether a text left it out, so that printing it again leaves it out.
+    origin: Origin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Spelled,
+    Implied,
 }
 
 /// Two dictionaries are equal if they hold the same, whether or not it was spelled out.
 impl PartialEq for Attributes {
     fn eq(&self, other: &Attributes) -> bool {
-        self.entries == other.entries
+        self.iter().eq(other.iter())
     }
 }
 
@@ -188,7 +200,6 @@ impl Attributes {
     /// Gives back memory that is kept for further entries: a program holds many small dictionaries.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.entries.shrink_to_fit();
-        self.implied.shrink_to_fit();
     }
 
     /// An empty dictionary.
@@ -197,19 +208,22 @@ impl Attributes {
     }
 
     /// A dictionary of the entries; the name that is given twice, if one is.
-    pub fn from_entries(mut entries: Vec<(Cow<'static, str>, Attribute)>) -> Result<Attributes, String> {
-        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                return Err(pair[0].0.to_string());
+    pub fn from_entries(entries: Vec<(Cow<'static, str>, Attribute)>) -> Result<Attributes, String> {
+        let entry = |(name, value)| Entry { name, value, origin: Origin::Spelled };
+        let mut entries: Vec<Entry> = entries.into_iter().map(entry).collect();
+        entries.shrink_to_fit();
+        if !entries.is_sorted_by(|a, b| a.name < b.name) {
+            entries.sort_by(|a, b| a.name.cmp(&b.name));
+            if let Some(pair) = entries.windows(2).find(|pair| pair[0].name == pair[1].name) {
+                return Err(pair[0].name.to_string());
             }
         }
-        Ok(Attributes { entries, implied: Vec::new() })
+        Ok(Attributes { entries })
     }
 
     /// The attribute called `name`.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.find(name).ok().map(|i| &self.entries[i].1)
+        self.find(name).ok().map(|i| &self.entries[i].value)
     }
 
     /// Whether there is an attribute called `name`.
@@ -219,52 +233,62 @@ impl Attributes {
 
     /// Sets an attribute; the previous one of that name, if any.
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Attribute) -> Option<Attribute> {
-        let name = name.into();
-        self.implied.retain(|n| **n != *name);
+        self.put(name.into(), value, Origin::Spelled)
+    }
+
+    /// Sets an attribute that the text leaves out.
+    pub(crate) fn set_implied(&mut self, name: &'static str, value: Attribute) {
+        self.put(Cow::Borrowed(name), value, Origin::Implied);
+    }
+
+    fn put(&mut self, name: Cow<'static, str>, value: Attribute, origin: Origin) -> Option<Attribute> {
         match self.find(&name) {
-            Ok(i) => Some(std::mem::replace(&mut self.entries[i].1, value)),
+            Ok(i) => {
+                let entry = &mut self.entries[i];
+                entry.origin = origin;
+                Some(std::mem::replace(&mut entry.value, value))
+            }
             Err(i) => {
-                self.entries.insert(i, (name, value));
+                // Most operations have one attribute.
+                if self.entries.is_empty() {
+                    self.entries.reserve_exact(1);
+                }
+                self.entries.insert(i, Entry { name, value, origin });
                 None
             }
         }
     }
 
-    /// Sets an attribute that the text leaves out.
-    pub(crate) fn set_implied(&mut self, name: &'static str, value: Attribute) {
-        self.set(name, value);
-        self.implied.push(name);
-    }
-
     /// The attributes that are spelled out, in the order of the names.
     pub(crate) fn explicit(&self) -> impl Iterator<Item = (&str, &Attribute)> {
-        self.iter().filter(|(name, _)| !self.implied.contains(name))
+        let spelled = self.entries.iter().filter(|entry| entry.origin == Origin::Spelled);
+        spelled.map(|entry| (entry.name.as_ref(), &entry.value))
     }
 
     /// The attribute called `name`, if it is spelled out.
     pub(crate) fn get_explicit(&self, name: &str) -> Option<&Attribute> {
-        self.get(name).filter(|_| !self.implied.contains(&name))
+        let entry = &self.entries[self.find(name).ok()?];
+        (entry.origin == Origin::Spelled).then_some(&entry.value)
     }
 
     /// Spells everything out.
     pub(crate) fn spell_out(&mut self) {
-        self.implied.clear();
+        self.entries.iter_mut().for_each(|entry| entry.origin = Origin::Spelled);
     }
 
     /// Removes an attribute.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        self.implied.retain(|n| *n != name);
-        self.find(name).ok().map(|i| self.entries.remove(i).1)
+        self.find(name).ok().map(|i| self.entries.remove(i).value)
     }
 
     /// Names and attributes in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Attribute)> {
-        self.entries.iter().map(|(name, value)| (name.as_ref(), value))
+        self.entries.iter().map(|entry| (entry.name.as_ref(), &entry.value))
     }
 
     /// Names and attributes by value.
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Cow<'static, str>, Attribute)> {
-        self.entries.into_iter()
+        self.entries.into_iter().map(|entry| (entry.name, entry.value))
     }
 
     /// Number of attributes.
@@ -278,7 +302,7 @@ impl Attributes {
     }
 
     fn find(&self, name: &str) -> Result<usize, usize> {
-        self.entries.binary_search_by(|(n, _)| n.as_ref().cmp(name))
+        self.entries.binary_search_by(|entry| entry.name.as_ref().cmp(name))
     }
 }
 

@@ -22,7 +22,8 @@ use std::sync::Arc;
 use crate::attr::{Attribute, Attributes};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Visibility};
+use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Values, Visibility};
+use crate::name::OpName;
 use crate::normalise::normalise;
 use crate::types::{ElementType, TensorType, Type};
 
@@ -98,7 +99,7 @@ impl<'m> FunctionBuilder<'m> {
     }
 
     /// Begins an operation.
-    pub fn op(&mut self, name: impl Into<Cow<'static, str>>) -> OpBuilder<'_, 'm> {
+    pub fn op(&mut self, name: impl Into<OpName>) -> OpBuilder<'_, 'm> {
         OpBuilder { function: self, op: Op::new(name), types: Vec::new() }
     }
 
@@ -156,10 +157,10 @@ impl<'m> FunctionBuilder<'m> {
 
     /// A region with the given arguments, whose operations the callback adds; `stablehlo.return` of the values that
     /// it gives back closes the region.
-    pub fn region(
+    pub fn region<R: IntoIterator<Item = ValueId>>(
         &mut self,
         params: &[Type],
-        build: impl FnOnce(&mut FunctionBuilder<'m>, &[ValueId]) -> Result<Vec<ValueId>>,
+        build: impl FnOnce(&mut FunctionBuilder<'m>, &[ValueId]) -> Result<R>,
     ) -> Result<Region> {
         let depth = self.regions.len();
         let params: Vec<(ValueId, Type)> =
@@ -178,7 +179,7 @@ impl<'m> FunctionBuilder<'m> {
         callee: &str,
         operands: impl IntoIterator<Item = ValueId>,
         results: impl IntoIterator<Item = Type>,
-    ) -> Result<Vec<ValueId>> {
+    ) -> Result<Values> {
         self.op("func.call")
             .operands(operands)
             .attr("callee", Attribute::symbol(callee))
@@ -281,14 +282,11 @@ impl OpBuilder<'_, '_> {
 
     /// Adds the operation where the function is being built; its results. Arity and attributes are checked and
     /// defaults filled in; types are checked by [`crate::verify()`].
-    pub fn build(mut self) -> Result<Vec<ValueId>> {
-        if let Some(spec) = self.op.spec() {
-            self.op.name = Cow::Borrowed(spec.name);
-        }
+    pub fn build(mut self) -> Result<Values> {
         let module = &mut *self.function.module;
         self.op.results = self.types.into_iter().map(|ty| module.new_value(ty, "")).collect();
-        let types: Vec<&Type> = self.op.operands.iter().map(|v| module.ty(*v)).collect();
-        normalise(&mut self.op, &types)?;
+        let first = self.op.operands.first().map(|v| module.ty(*v));
+        normalise(&mut self.op, first)?;
         // A program made in code says all that it means.
         self.op.attributes.spell_out();
         let results = self.op.results.clone();

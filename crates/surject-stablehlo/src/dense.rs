@@ -12,7 +12,7 @@ use crate::types::{Dim, ElementType, TensorType};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseElements {
     /// Shape and element type.
-    pub ty: TensorType,
+    pub ty: Arc<TensorType>,
     /// The elements.
     pub data: DenseData,
 }
@@ -29,14 +29,15 @@ pub enum DenseData {
 impl DenseElements {
     /// All elements equal to the one whose little-endian bytes are given; `None` if their number is not that of
     /// an element or the shape is not static.
-    pub fn splat(ty: TensorType, element: &[u8]) -> Option<DenseElements> {
+    pub fn splat(ty: impl Into<Arc<TensorType>>, element: &[u8]) -> Option<DenseElements> {
+        let ty = ty.into();
         (ty.element.bytes()? == element.len() && ty.num_elements().is_some())
             .then(|| DenseElements { ty, data: DenseData::Splat(Arc::from(element)) })
     }
 
     /// Elements from little-endian bytes in row-major order; `None` if the number of bytes is wrong.
-    pub fn raw(ty: TensorType, bytes: impl Into<Arc<[u8]>>) -> Option<DenseElements> {
-        let bytes = bytes.into();
+    pub fn raw(ty: impl Into<Arc<TensorType>>, bytes: impl Into<Arc<[u8]>>) -> Option<DenseElements> {
+        let (ty, bytes) = (ty.into(), bytes.into());
         let wanted = ty.num_elements()?.checked_mul(ty.element.bytes()? as u64)?;
         (wanted == bytes.len() as u64).then_some(DenseElements { ty, data: DenseData::Raw(bytes) })
     }
@@ -45,14 +46,14 @@ impl DenseElements {
     pub fn i64s(values: &[i64]) -> DenseElements {
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         let ty = TensorType::new(&[values.len() as i64], ElementType::I64);
-        DenseElements { ty, data: DenseData::Raw(bytes.into()) }
+        DenseElements { ty: ty.into(), data: DenseData::Raw(bytes.into()) }
     }
 
     /// Pairs (low and high padding) as a tensor of `n x 2` integers.
     pub fn pairs(values: &[(i64, i64)]) -> DenseElements {
         let bytes: Vec<u8> = values.iter().flat_map(|v| [v.0, v.1]).flat_map(i64::to_le_bytes).collect();
         let ty = TensorType::new(&[values.len() as i64, 2], ElementType::I64);
-        DenseElements { ty, data: DenseData::Raw(bytes.into()) }.canonical()
+        DenseElements { ty: ty.into(), data: DenseData::Raw(bytes.into()) }.canonical()
     }
 
     /// Number of elements.
@@ -173,7 +174,7 @@ impl DenseElements {
     /// The same elements in another shape of as many elements.
     pub fn reshaped(&self, shape: Vec<Dim>) -> Option<DenseElements> {
         let ty = TensorType { shape, element: self.ty.element.clone(), encoding: None };
-        (ty.num_elements()? == self.len()).then(|| DenseElements { ty, data: self.data.clone() })
+        (ty.num_elements()? == self.len()).then(|| DenseElements { ty: ty.into(), data: self.data.clone() })
     }
 }
 

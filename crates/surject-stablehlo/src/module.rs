@@ -1,10 +1,12 @@
 //! The program: a module of functions of operations in SSA form, each region one block.
 
-use std::borrow::Cow;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::attr::Attributes;
 use crate::diagnostic::Span;
+use crate::name::OpName;
 use crate::types::{FunctionType, TensorType, Type};
 
 /// A value: a function parameter, a region parameter or a result. Unique in its [`Module`].
@@ -23,10 +25,10 @@ impl ValueId {
 pub struct ValueInfo {
     /// Type of the value.
     pub ty: Type,
-    /// Name as the source wrote it, without `%`; with `#i` for a result of a group. Empty for values made by a
-    /// builder or by the expansion of a short form. The printer numbers values anew, as MLIR does.
-    pub name: Arc<str>,
 }
+
+/// Operands or results of an operation.
+pub type Values = SmallVec<[ValueId; 4]>;
 
 /// A whole file.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,34 @@ pub struct Module {
     pub other: Vec<Op>,
     /// Table of all values, indexed by [`ValueId`].
     pub values: Vec<ValueInfo>,
+    pub(crate) names: ValueNames,
+}
+
+/// The names of values, one behind the other: a string for each would be most of the memory of a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ValueNames {
+    text: String,
+    /// Where the name of each value ends. Values behind the last have no name.
+    ends: Vec<u32>,
+}
+
+impl ValueNames {
+    /// Sets the name of a value behind all that have one. Names beyond 4 GiB are left out.
+    fn set(&mut self, value: ValueId, name: &str) {
+        let end = self.text.len();
+        if name.is_empty() || u32::try_from(end + name.len()).is_err() {
+            return;
+        }
+        self.ends.resize(value.index(), end as u32);
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+    }
+
+    fn get(&self, value: ValueId) -> Option<&str> {
+        let end = *self.ends.get(value.index())?;
+        let start = value.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(start as usize..end as usize)
+    }
 }
 
 impl Module {
@@ -57,9 +87,10 @@ impl Module {
         self.values.get(value.index())?.ty.as_tensor()
     }
 
-    /// Name of a value in the source (without `%`), possibly empty.
+    /// Name of a value as the source wrote it, without `%`; with `#i` for a result of a group. Empty for values made by
+    /// a builder or by the expansion of a short form. The printer numbers values anew, as MLIR does.
     pub fn name_of(&self, value: ValueId) -> &str {
-        self.values.get(value.index()).map_or("", |v| &v.name)
+        self.names.get(value).unwrap_or("")
     }
 
     /// The function called `name`.
@@ -78,8 +109,16 @@ impl Module {
     /// Adds a value to the table.
     pub fn new_value(&mut self, ty: Type, name: &str) -> ValueId {
         let id = ValueId(self.values.len() as u32);
-        self.values.push(ValueInfo { ty, name: Arc::from(name) });
+        self.values.push(ValueInfo { ty });
+        self.names.set(id, name);
         id
+    }
+
+    /// Gives back memory that is kept for further values.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.values.shrink_to_fit();
+        self.names.text.shrink_to_fit();
+        self.names.ends.shrink_to_fit();
     }
 
     /// Whether two modules are the same program: everything but spans, locations and value names.
@@ -178,11 +217,11 @@ impl Region {
 #[derive(Clone, Debug)]
 pub struct Op {
     /// Full name: `stablehlo.add`, `chlo.erf`, `func.call`, `func.return`.
-    pub name: Cow<'static, str>,
+    pub name: OpName,
     /// Operands in order; for `stablehlo.reduce` and the like inputs first, then initial values.
-    pub operands: Vec<ValueId>,
+    pub operands: Values,
     /// Results in order.
-    pub results: Vec<ValueId>,
+    pub results: Values,
     /// Properties and attributes, merged by name, normalised, with defaults filled in.
     pub attributes: Attributes,
     /// Regions in order.
@@ -195,11 +234,11 @@ pub struct Op {
 
 impl Op {
     /// An operation without operands, results, attributes or regions.
-    pub fn new(name: impl Into<Cow<'static, str>>) -> Op {
+    pub fn new(name: impl Into<OpName>) -> Op {
         Op {
             name: name.into(),
-            operands: Vec::new(),
-            results: Vec::new(),
+            operands: Values::new(),
+            results: Values::new(),
             attributes: Attributes::default(),
             regions: Vec::new(),
             span: Span::default(),
@@ -217,12 +256,12 @@ impl Op {
         let crate::attr::Attribute::DenseArray { values, .. } = self.attributes.get(name)? else {
             return None;
         };
-        let [first, second] = values.as_slice() else { return None };
+        let [first, second] = &**values else { return None };
         Some((usize::try_from(*first).ok()?, usize::try_from(*second).ok()?))
     }
 
     /// The row of the op table, if the operation is known.
     pub fn spec(&self) -> Option<&'static crate::table::OpSpec> {
-        crate::table::lookup(&self.name)
+        self.name.spec()
     }
 }

@@ -7,9 +7,9 @@ use crate::module::Op;
 use crate::table::{Absent, AttrKind, AttrSpec, OpSpec, arity_constraint, enum_values};
 use crate::types::{ElementType, TensorType, Type};
 
-/// Checks arity, converts attributes to the kinds of the table and fills in defaults. `types` are the types of
-/// the operands.
-pub(crate) fn normalise(op: &mut Op, types: &[&Type]) -> Result<(), Diagnostic> {
+/// Checks arity, converts attributes to the kinds of the table and fills in defaults. `first` is the type of
+/// the first operand.
+pub(crate) fn normalise(op: &mut Op, first: Option<&Type>) -> Result<(), Diagnostic> {
     let Some(spec) = op.spec() else { return Ok(()) };
     arity(op, spec)?;
     for attribute in spec.attributes {
@@ -21,7 +21,7 @@ pub(crate) fn normalise(op: &mut Op, types: &[&Type]) -> Result<(), Diagnostic> 
                 op.attributes.set(attribute.name, value);
             }
             None => {
-                if let Some(value) = default(attribute, types, op)? {
+                if let Some(value) = default(attribute, first, op)? {
                     op.attributes.set_implied(attribute.name, value);
                 }
             }
@@ -101,7 +101,7 @@ fn convert(value: Attribute, spec: &AttrSpec, op: &Op) -> Result<Attribute, Diag
         }
         (AttrKind::Pairs, Attribute::Dense(elements)) => {
             let values = elements.to_i64s().ok_or_else(|| wrong("dense elements that are no integers"))?;
-            let ty = TensorType { element: ElementType::I64, ..elements.ty.clone() };
+            let ty = TensorType { element: ElementType::I64, ..(*elements.ty).clone() };
             let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
             let elements = DenseElements::raw(ty, bytes).ok_or_else(|| wrong("dense elements"))?;
             Attribute::Dense(elements.canonical())
@@ -132,9 +132,9 @@ fn pairs(values: Vec<(i64, i64)>) -> DenseElements {
 }
 
 /// The value that holds where the text leaves the attribute out.
-fn default(spec: &AttrSpec, types: &[&Type], op: &Op) -> Result<Option<Attribute>, Diagnostic> {
+fn default(spec: &AttrSpec, first: Option<&Type>, op: &Op) -> Result<Option<Attribute>, Diagnostic> {
     // Windows of convolutions have an entry for each spatial dimension, those of reductions for every dimension.
-    let rank = types.first().and_then(|ty| ty.as_tensor()).map_or(0, TensorType::rank);
+    let rank = first.and_then(|ty| ty.as_tensor()).map_or(0, TensorType::rank);
     let entries = if op.attributes.contains("dimension_numbers") { rank.saturating_sub(2) } else { rank };
     Ok(match spec.absent {
         Absent::Optional => None,

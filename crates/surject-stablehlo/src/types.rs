@@ -93,52 +93,69 @@ pub enum ElementClass {
     Other,
 }
 
-/// Keyword, type, class and bits of every element type with a keyword of its own.
-const ELEMENTS: &[(&str, ElementType, ElementClass, u32)] = {
-    use ElementClass::*;
-    use ElementType::*;
-    &[
-        ("i1", I1, Bool, 1),
-        ("i2", I2, Signed, 2),
-        ("i4", I4, Signed, 4),
-        ("i8", I8, Signed, 8),
-        ("i16", I16, Signed, 16),
-        ("i32", I32, Signed, 32),
-        ("i64", I64, Signed, 64),
-        ("ui2", U2, Unsigned, 2),
-        ("ui4", U4, Unsigned, 4),
-        ("ui8", U8, Unsigned, 8),
-        ("ui16", U16, Unsigned, 16),
-        ("ui32", U32, Unsigned, 32),
-        ("ui64", U64, Unsigned, 64),
-        ("f16", F16, Float, 16),
-        ("bf16", BF16, Float, 16),
-        ("f32", F32, Float, 32),
-        ("f64", F64, Float, 64),
-        ("tf32", TF32, Float, 19),
-        ("f8E3M4", F8E3M4, Float, 8),
-        ("f8E4M3", F8E4M3, Float, 8),
-        ("f8E4M3FN", F8E4M3FN, Float, 8),
-        ("f8E4M3FNUZ", F8E4M3FNUZ, Float, 8),
-        ("f8E4M3B11FNUZ", F8E4M3B11FNUZ, Float, 8),
-        ("f8E5M2", F8E5M2, Float, 8),
-        ("f8E5M2FNUZ", F8E5M2FNUZ, Float, 8),
-        ("f8E8M0FNU", F8E8M0FNU, Float, 8),
-        ("f6E2M3FN", F6E2M3FN, Float, 6),
-        ("f6E3M2FN", F6E3M2FN, Float, 6),
-        ("f4E2M1FN", F4E2M1FN, Float, 4),
-        ("complex<f32>", C64, Complex, 64),
-        ("complex<f64>", C128, Complex, 128),
-        ("index", Index, Signed, 64),
-    ]
-};
+/// What is known of an element type with a keyword of its own: the keyword, the class, the bits.
+type Row = (&'static str, ElementClass, u32);
+
+/// Makes the ways from keywords to element types and from these to what is known of them.
+macro_rules! elements {
+    ($($name:ident $keyword:literal $class:ident $bits:literal;)*) => {
+        fn of_keyword(keyword: &str) -> Option<ElementType> {
+            match keyword {
+                $($keyword => Some(ElementType::$name),)*
+                _ => None,
+            }
+        }
+
+        fn row(element: &ElementType) -> Option<Row> {
+            match element {
+                $(ElementType::$name => Some(($keyword, ElementClass::$class, $bits)),)*
+                ElementType::Quantized(_) | ElementType::Other(_) => None,
+            }
+        }
+    };
+}
+
+elements! {
+    I1 "i1" Bool 1;
+    I2 "i2" Signed 2;
+    I4 "i4" Signed 4;
+    I8 "i8" Signed 8;
+    I16 "i16" Signed 16;
+    I32 "i32" Signed 32;
+    I64 "i64" Signed 64;
+    U2 "ui2" Unsigned 2;
+    U4 "ui4" Unsigned 4;
+    U8 "ui8" Unsigned 8;
+    U16 "ui16" Unsigned 16;
+    U32 "ui32" Unsigned 32;
+    U64 "ui64" Unsigned 64;
+    F16 "f16" Float 16;
+    BF16 "bf16" Float 16;
+    F32 "f32" Float 32;
+    F64 "f64" Float 64;
+    TF32 "tf32" Float 19;
+    F8E3M4 "f8E3M4" Float 8;
+    F8E4M3 "f8E4M3" Float 8;
+    F8E4M3FN "f8E4M3FN" Float 8;
+    F8E4M3FNUZ "f8E4M3FNUZ" Float 8;
+    F8E4M3B11FNUZ "f8E4M3B11FNUZ" Float 8;
+    F8E5M2 "f8E5M2" Float 8;
+    F8E5M2FNUZ "f8E5M2FNUZ" Float 8;
+    F8E8M0FNU "f8E8M0FNU" Float 8;
+    F6E2M3FN "f6E2M3FN" Float 6;
+    F6E3M2FN "f6E3M2FN" Float 6;
+    F4E2M1FN "f4E2M1FN" Float 4;
+    C64 "complex<f32>" Complex 64;
+    C128 "complex<f64>" Complex 128;
+    Index "index" Signed 64;
+}
 
 impl ElementType {
     /// The type that a keyword such as `f32` or `complex<f64>` names.
     pub fn from_keyword(keyword: &str) -> Option<ElementType> {
         // `si8` is how older text and other dialects spell a signed integer.
         let keyword = if keyword.starts_with("si") { &keyword[1..] } else { keyword };
-        ELEMENTS.iter().find(|row| row.0 == keyword).map(|row| row.1.clone())
+        of_keyword(keyword)
     }
 
     /// The text of the type.
@@ -146,7 +163,7 @@ impl ElementType {
         match self {
             ElementType::Other(text) => text,
             ElementType::Quantized(quantized) => quantized.text(),
-            _ => self.row().map_or("?", |row| row.0),
+            _ => row(self).map_or("?", |row| row.0),
         }
     }
 
@@ -155,13 +172,13 @@ impl ElementType {
         match self {
             ElementType::Quantized(_) => ElementClass::Quantized,
             ElementType::Other(text) if text.starts_with("!quant") => ElementClass::Quantized,
-            _ => self.row().map_or(ElementClass::Other, |row| row.2),
+            _ => row(self).map_or(ElementClass::Other, |row| row.1),
         }
     }
 
     /// Bits of one element in the type system (`i1` has 1, `complex<f32>` 64); `None` for unknown types.
     pub fn bits(&self) -> Option<u32> {
-        self.row().map(|row| row.3)
+        row(self).map(|row| row.2)
     }
 
     /// Bytes of one element in [`crate::DenseElements`]: sub-byte types take a whole byte.
@@ -208,13 +225,6 @@ impl ElementType {
             ElementType::Quantized(quantized) => Some(quantized),
             _ => None,
         }
-    }
-
-    fn row(&self) -> Option<&'static (&'static str, ElementType, ElementClass, u32)> {
-        if matches!(self, ElementType::Other(_) | ElementType::Quantized(_)) {
-            return None;
-        }
-        ELEMENTS.iter().find(|row| row.1 == *self)
     }
 }
 
@@ -318,31 +328,31 @@ pub struct FunctionType {
     pub results: Vec<Type>,
 }
 
-/// Type of a value or of an attribute.
+/// Type of a value or of an attribute. A copy shares what the type is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `tensor<…>` with a rank.
-    Tensor(TensorType),
+    Tensor(Arc<TensorType>),
     /// `tuple<…>`
-    Tuple(Vec<Type>),
+    Tuple(Arc<[Type]>),
     /// `!stablehlo.token`
     Token,
     /// `!stablehlo.future<…>`, what `async_start` gives.
-    Future(Vec<Type>),
+    Future(Arc<[Type]>),
     /// `(A) -> B`
-    Function(Box<FunctionType>),
+    Function(Arc<FunctionType>),
     /// A bare `i32`, `f32`, `index`: types of attributes, not of tensors.
     Scalar(ElementType),
     /// `none`
     None,
     /// Any other type by its text (`memref<…>`, `tensor<*xf32>`, unknown dialects).
-    Opaque(String),
+    Opaque(Arc<str>),
 }
 
 impl Type {
     /// A tensor of known extents.
     pub fn tensor(shape: &[i64], element: ElementType) -> Type {
-        Type::Tensor(TensorType::new(shape, element))
+        TensorType::new(shape, element).into()
     }
 
     /// The tensor type, if it is one.
@@ -356,7 +366,7 @@ impl Type {
 
 impl From<TensorType> for Type {
     fn from(tensor: TensorType) -> Type {
-        Type::Tensor(tensor)
+        Type::Tensor(Arc::new(tensor))
     }
 }
 

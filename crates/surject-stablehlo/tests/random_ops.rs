@@ -82,11 +82,11 @@ impl Random {
             AttrKind::Enums(kind) => {
                 Attribute::Array((0..self.below(3)).map(|_| self.enumeration(kind)).collect())
             }
-            AttrKind::Dot => Attribute::Dot(DotDims {
+            AttrKind::Dot => Attribute::Dot(Box::new(DotDims {
                 batch_lhs: self.ints(),
                 contract_rhs: self.ints(),
                 ..DotDims::default()
-            }),
+            })),
             AttrKind::Conv => {
                 let mut dims = ConvDims {
                     input_feature: 1,
@@ -98,22 +98,22 @@ impl Random {
                     dims.input_spatial = vec![3, 2];
                     dims.kernel_spatial = self.ints();
                 }
-                Attribute::Conv(dims)
+                Attribute::Conv(Box::new(dims))
             }
-            AttrKind::Gather => Attribute::Gather(GatherDims {
+            AttrKind::Gather => Attribute::Gather(Box::new(GatherDims {
                 offset_dims: self.ints(),
                 index_vector_dim: self.int(),
                 ..GatherDims::default()
-            }),
-            AttrKind::Scatter => Attribute::Scatter(ScatterDims {
+            })),
+            AttrKind::Scatter => Attribute::Scatter(Box::new(ScatterDims {
                 update_window_dims: self.ints(),
                 index_vector_dim: self.int(),
                 ..ScatterDims::default()
-            }),
+            })),
             AttrKind::Channel => {
                 Attribute::ChannelHandle(ChannelHandle { handle: self.int(), kind: self.int() })
             }
-            AttrKind::DotAlgorithm => Attribute::DotAlgorithm(DotAlgorithm {
+            AttrKind::DotAlgorithm => Attribute::DotAlgorithm(Box::new(DotAlgorithm {
                 lhs_precision_type: ElementType::TF32,
                 rhs_precision_type: ElementType::BF16,
                 accumulation_type: ElementType::F32,
@@ -121,13 +121,13 @@ impl Random {
                 rhs_component_count: 1,
                 num_primitive_operations: 3,
                 allow_imprecise_accumulation: self.below(2) == 0,
-            }),
-            AttrKind::ResultAccuracy => Attribute::ResultAccuracy(ResultAccuracy {
+            })),
+            AttrKind::ResultAccuracy => Attribute::ResultAccuracy(Box::new(ResultAccuracy {
                 atol: self.below(9) as f64 / 7.0,
                 rtol: 0.0,
                 ulps: self.int(),
                 mode: "TOLERANCE".into(),
-            }),
+            })),
             AttrKind::Symbol => Attribute::symbol(self.word()),
             AttrKind::Dict => Attribute::Dict(Attributes::from_iter([(self.word(), Attribute::Unit)])),
             AttrKind::Array => Attribute::Array(vec![Attribute::i64(1), Attribute::String(self.word())]),
@@ -143,9 +143,9 @@ impl Random {
 
 /// Adds an operation of the row with random parts. Types are those that the form needs, or any.
 fn random_op(f: &mut FunctionBuilder<'_>, spec: &OpSpec, random: &mut Random) {
-    let one = Type::Tensor(random.tensor());
+    let one = Type::Tensor(random.tensor().into());
     let same = random.below(2) == 0;
-    let ty = |random: &mut Random| if same { one.clone() } else { Type::Tensor(random.tensor()) };
+    let ty = |random: &mut Random| if same { one.clone() } else { Type::Tensor(random.tensor().into()) };
     let mut operands = Vec::new();
     for _ in 0..random.count(spec.operands) {
         let ty = ty(random);

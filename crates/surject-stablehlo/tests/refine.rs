@@ -242,7 +242,7 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 
 #[test]
 fn argument_types_may_stay_dynamic() {
-    let types = [Type::Tensor(surject_stablehlo::TensorType::of(
+    let types = [Type::from(surject_stablehlo::TensorType::of(
         vec![surject_stablehlo::Dim::Dynamic],
         surject_stablehlo::ElementType::F32,
     ))];

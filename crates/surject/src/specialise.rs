@@ -129,7 +129,7 @@ fn refined(module: &Module, arguments: &[Buffer]) -> Option<Result<Module, Diagn
     }
     for (ty, argument) in types.iter_mut().zip(arguments) {
         let Type::Tensor(tensor) = ty else { continue };
-        tensor.shape = argument.shape().iter().map(|&n| Dim::Static(n as i64)).collect();
+        Arc::make_mut(tensor).shape = argument.shape().iter().map(|&n| Dim::Static(n as i64)).collect();
     }
     Some(surject_stablehlo::refine(module, &types))
 }

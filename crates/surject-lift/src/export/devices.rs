@@ -5,7 +5,6 @@ use super::error::{ExportError, ExportPlace};
 use super::state::Result;
 use super::writer::Writer;
 use crate::import::{BODY, MANUAL};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use surject_ir::{DeviceOp, Var};
 use surject_stablehlo::{
@@ -25,7 +24,7 @@ impl Writer<'_, '_> {
         let types = self.var_types(targets)?;
         let text = Attribute::String(op.text.to_string());
         let built = self.op(PLACE).operands(operands).attr("text", text).results(types).build();
-        self.done(built)
+        self.done(built.map(|results| results.into_vec()))
     }
 }
 
@@ -75,7 +74,7 @@ pub(super) fn resolve(module: &mut Module) -> Result<()> {
         let mut function = waiting.swap_remove(ready);
         fill(module, &mut function.body, &bodies)?;
         if let Some(last) = function.body.ops.last_mut() {
-            last.name = Cow::Borrowed("sdy.return");
+            last.name = "sdy.return".into();
         }
         bodies.insert(function.name, function.body);
     }
@@ -162,7 +161,7 @@ fn fill(module: &mut Module, region: &mut Region, bodies: &HashMap<String, Regio
         let types: Vec<Type> = module.values.iter().map(|v| v.ty.clone()).collect();
         rename(module, &mut body, &mut HashMap::new(), &|v| types[v.index()].clone());
         op.regions = vec![body];
-        op.name = Cow::Borrowed("sdy.manual_computation");
+        op.name = "sdy.manual_computation".into();
         op.attributes.remove("body");
     }
     Ok(())

@@ -307,7 +307,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.dot_general")
             .operands([x, y])
-            .attr("dot_dimension_numbers", Attribute::Dot(dims.clone()))
+            .attr("dot_dimension_numbers", Attribute::Dot(Box::new(dims.clone())))
             .attr("precision_config", highest())
             .result(Type::tensor(&shape, element(dtype)))
             .value();
@@ -326,7 +326,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.convolution")
             .operands([x, y])
-            .attr("dimension_numbers", Attribute::Conv(conv.dims.clone()))
+            .attr("dimension_numbers", Attribute::Conv(Box::new(conv.dims.clone())))
             .ints("window_strides", conv.strides.clone())
             .attr("padding", Attribute::Dense(DenseElements::pairs(&conv.padding)))
             .ints("lhs_dilation", conv.lhs_dilation.clone())
@@ -365,7 +365,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.scatter")
             .operands([start, indices, x])
-            .attr("scatter_dimension_numbers", Attribute::Scatter(dims))
+            .attr("scatter_dimension_numbers", Attribute::Scatter(Box::new(dims)))
             .attr("indices_are_sorted", Attribute::Bool(false))
             .attr("unique_indices", Attribute::Bool(op == AccOp::Set))
             .region(region)

@@ -319,7 +319,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.gather")
             .operands([value, indices])
-            .attr("dimension_numbers", Attribute::Gather(dims))
+            .attr("dimension_numbers", Attribute::Gather(Box::new(dims)))
             .ints("slice_sizes", slice_sizes)
             .attr("indices_are_sorted", Attribute::Bool(false))
             .result(ty)

@@ -163,11 +163,11 @@ impl Writer<'_, '_> {
         let built = regions.into_iter().fold(built, |op, r| op.region(r));
         let built = match op {
             LibOp::Gather { dims, slice_sizes, indices_are_sorted } => built
-                .attr("dimension_numbers", Attribute::Gather(gather_dims(dims)))
+                .attr("dimension_numbers", Attribute::Gather(Box::new(gather_dims(dims))))
                 .ints("slice_sizes", signed(slice_sizes))
                 .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted)),
             LibOp::GatherDynamicSliceSizes { dims, indices_are_sorted, .. } => built
-                .attr("dimension_numbers", Attribute::Gather(gather_dims(dims)))
+                .attr("dimension_numbers", Attribute::Gather(Box::new(gather_dims(dims))))
                 .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted)),
             LibOp::Scatter { dims, indices_are_sorted, unique_indices } => {
                 let dims = ScatterDims {
@@ -179,7 +179,7 @@ impl Writer<'_, '_> {
                     index_vector_dim: dims.index_vector_dim as i64,
                 };
                 built
-                    .attr("scatter_dimension_numbers", Attribute::Scatter(dims))
+                    .attr("scatter_dimension_numbers", Attribute::Scatter(Box::new(dims)))
                     .attr("indices_are_sorted", Attribute::Bool(*indices_are_sorted))
                     .attr("unique_indices", Attribute::Bool(*unique_indices))
             }
@@ -223,6 +223,6 @@ impl Writer<'_, '_> {
         };
         let built = built.build();
         let values = self.done(built)?;
-        self.joined(&started, values)
+        self.joined(&started, values.into_vec())
     }
 }

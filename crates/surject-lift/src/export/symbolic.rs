@@ -88,7 +88,7 @@ impl Writer<'_, '_> {
             let list: Vec<String> = bounds.iter().map(text).collect();
             ty.encoding = Some(format!("#stablehlo.bounds<{}>", list.join(", ")));
         }
-        Type::Tensor(ty)
+        Type::Tensor(ty.into())
     }
 
     /// An `i64` constant of rank 0.
@@ -188,7 +188,7 @@ impl Writer<'_, '_> {
             .op("stablehlo.dynamic_broadcast_in_dim")
             .operands([scalar, shape])
             .ints("broadcast_dimensions", Vec::<i64>::new())
-            .result(Type::Tensor(ty))
+            .result(Type::Tensor(ty.into()))
             .value();
         self.done(built)
     }

@@ -183,7 +183,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.dot_general")
             .operands(operands)
-            .attr("dot_dimension_numbers", Attribute::Dot(dims.clone()))
+            .attr("dot_dimension_numbers", Attribute::Dot(Box::new(dims.clone())))
             .attr("precision_config", super::emit::highest())
             .result(ty)
             .value();
@@ -394,7 +394,7 @@ impl Writer<'_, '_> {
             let built = self
                 .op("stablehlo.gather")
                 .operands([value, indices])
-                .attr("dimension_numbers", Attribute::Gather(dims))
+                .attr("dimension_numbers", Attribute::Gather(Box::new(dims)))
                 .ints("slice_sizes", vec![1; rank])
                 .attr("indices_are_sorted", Attribute::Bool(false))
                 .result(ty)
@@ -440,7 +440,7 @@ impl Writer<'_, '_> {
         let built = self
             .op("stablehlo.scatter")
             .operands([start, indices, x])
-            .attr("scatter_dimension_numbers", Attribute::Scatter(dims))
+            .attr("scatter_dimension_numbers", Attribute::Scatter(Box::new(dims)))
             .attr("indices_are_sorted", Attribute::Bool(false))
             .attr("unique_indices", Attribute::Bool(op == AccOp::Set))
             .region(region)

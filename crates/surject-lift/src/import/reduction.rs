@@ -38,7 +38,7 @@ fn operators(lift: &Lifter<'_>, region: &hlo::Region) -> Option<Vec<AccOp>> {
         let (last, ops) = region.ops.split_last()?;
         if let [call] = ops
             && call.name == "func.call"
-            && call.operands == own
+            && call.operands[..] == own[..]
             && last.operands == call.results
         {
             region = &lift.module.function(call.callee().ok()?)?.body;
@@ -50,8 +50,8 @@ fn operators(lift: &Lifter<'_>, region: &hlo::Region) -> Option<Vec<AccOp>> {
         }
         return (0..n)
             .map(|i| {
-                let op = ops.iter().find(|op| op.results == [last.operands[i]])?;
-                let forward = op.operands == [own[i], own[n + i]] || op.operands == [own[n + i], own[i]];
+                let op = ops.iter().find(|op| op.results[..] == [last.operands[i]])?;
+                let forward = matches!(op.operands[..], [a, b] if [a, b] == [own[i], own[n + i]] || [b, a] == [own[i], own[n + i]]);
                 let ty = lift.module.ty(own[i]);
                 let same = lift.module.ty(own[n + i]) == ty && lift.module.ty(last.operands[i]) == ty;
                 // A product of complex numbers is not one of their parts.

@@ -6,7 +6,6 @@ use super::control;
 use super::cx::Cx;
 use super::state::{Lifter, Result, Value};
 use crate::error::LiftError;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use surject_index::Space;
@@ -77,7 +76,7 @@ fn outline(module: &Module, region: &mut Region, names: &HashSet<String>, made: 
                 op.attributes.set(key, Attribute::Opaque(text));
             }
         }
-        op.name = Cow::Borrowed(MANUAL);
+        op.name = MANUAL.into();
         op.attributes.set("body", Attribute::symbol(name(number)));
     }
 }

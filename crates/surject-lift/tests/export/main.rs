@@ -96,7 +96,7 @@ fn starts_are_neutral(text: &str) -> Result<(), String> {
         let n = body.params.len() / 2;
         let last = body.terminator().ok_or("a body without an end")?;
         for (i, yielded) in last.operands.iter().enumerate() {
-            let join = body.ops.iter().find(|o| o.results == [*yielded]);
+            let join = body.ops.iter().find(|o| o.results[..] == [*yielded]);
             let arguments = [body.params[i].0, body.params[n + i].0];
             let Some(join) = join.filter(|o| o.operands.iter().all(|v| arguments.contains(v))) else {
                 continue;

@@ -115,11 +115,11 @@ impl<'b> Decoder<'b> {
             6 => self.dictionary(bytes)?,
             8 => self.float(bytes)?,
             9 => self.integer(bytes)?,
-            10 => Attribute::OutputOperandAlias(OutputOperandAlias {
+            10 => Attribute::OutputOperandAlias(Box::new(OutputOperandAlias {
                 output_tuple_indices: bytes.signed_list("indices")?,
                 operand_index: bytes.signed("an index")?,
                 operand_tuple_indices: bytes.signed_list("indices")?,
-            }),
+            })),
             14 => text(self.string(bytes)?),
             15 => self.tensor(bytes)?,
             17 => Attribute::Type(self.ty(Reference::read(bytes, "a type")?)?),
@@ -134,12 +134,12 @@ impl<'b> Decoder<'b> {
                 let ulps = bytes.signed("a tolerance")?;
                 let mode = self.attribute(Reference::read(bytes, "the mode of an accuracy")?)?;
                 let mode = mode.as_enum().ok_or_else(|| malformed(at, "an accuracy without its mode"))?;
-                Attribute::ResultAccuracy(ResultAccuracy {
+                Attribute::ResultAccuracy(Box::new(ResultAccuracy {
                     atol: f64::from_bits(atol),
                     rtol: f64::from_bits(rtol),
                     ulps,
                     mode: mode.to_string(),
-                })
+                }))
             }
             // The groups of a collective by the axes of a mesh, which are kept as text.
             21 => {
@@ -292,7 +292,7 @@ impl<'b> Decoder<'b> {
         Ok(match element {
             ElementType::I64 => Attribute::I64s(values),
             ElementType::I1 => Attribute::Bools(values.into_iter().map(|v| v != 0).collect()),
-            element => Attribute::DenseArray { element, values },
+            element => Attribute::DenseArray { element, values: values.into() },
         })
     }
 }

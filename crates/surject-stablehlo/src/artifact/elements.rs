@@ -10,12 +10,15 @@ use crate::dense::{DenseData, DenseElements};
 use crate::types::{ElementClass, ElementType, TensorType};
 
 /// The elements whose bytes an artifact holds; what is wrong with their number otherwise.
-pub(super) fn unpack(ty: TensorType, blob: &[u8]) -> Result<DenseElements, String> {
+pub(super) fn unpack(ty: Arc<TensorType>, blob: &[u8]) -> Result<DenseElements, String> {
     let Some(count) = ty.num_elements() else { return Err(format!("elements of type {ty}")) };
     let Some(width) = ty.element.bytes() else {
         return Err(format!("elements of type {ty}, whose bytes are not known"));
     };
-    let ty = TensorType { encoding: None, ..ty };
+    let ty = match ty.encoding {
+        Some(_) => Arc::new(TensorType { encoding: None, ..(*ty).clone() }),
+        None => ty,
+    };
     let data = match ty.element {
         ElementType::I1 => booleans(count, blob),
         _ if count.checked_mul(width as u64) == Some(blob.len() as u64) => {

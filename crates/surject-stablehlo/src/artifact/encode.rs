@@ -67,7 +67,13 @@ impl Pool {
                 }
             }
             Attribute::I64s(values) => {
-                return self.vhlo(&Attribute::Dense(DenseElements::i64s(values).canonical()));
+                if let Some(known) = self.known.lists.get(values) {
+                    let known = *known;
+                    return Ok(self.again(known));
+                }
+                let id = self.vhlo(&Attribute::Dense(DenseElements::i64s(values).canonical()))?;
+                self.known.lists.insert(values.clone(), id);
+                return Ok(id);
             }
             Attribute::Bools(values) => return self.vhlo(&Attribute::Dense(booleans(values))),
             Attribute::Dense(elements) => self.tensor(&mut p, 15, elements, Dialect::Vhlo)?,
@@ -242,7 +248,15 @@ impl Pool {
         let vhlo = dialect == Dialect::Vhlo;
         let mut p = Pieces::default();
         match ty {
-            Type::Tensor(tensor) => return self.tensor_type(tensor, dialect),
+            Type::Tensor(tensor) => {
+                if let Some(known) = self.known.tensors(dialect).get(tensor) {
+                    let known = *known;
+                    return Ok(self.type_again(known));
+                }
+                let id = self.tensor_type(tensor, dialect)?;
+                self.known.tensors(dialect).insert(tensor.clone(), id);
+                return Ok(id);
+            }
             Type::Scalar(element) => return self.element(element, dialect),
             Type::Tuple(parts) => {
                 p.varint(if vhlo { 23 } else { 15 });
@@ -408,5 +422,5 @@ fn bounds(text: &str) -> Option<Vec<i64>> {
 fn booleans(values: &[bool]) -> DenseElements {
     let bytes: Vec<u8> = values.iter().map(|v| u8::from(*v)).collect();
     let ty = TensorType::new(&[values.len() as i64], ElementType::I1);
-    DenseElements { ty, data: crate::dense::DenseData::Raw(bytes.into()) }.canonical()
+    DenseElements { ty: ty.into(), data: crate::dense::DenseData::Raw(bytes.into()) }.canonical()
 }

@@ -33,6 +33,40 @@ pub(super) const STRUCTURED: &[&str] = &[
 /// A part of a structured attribute.
 fn structured(row: &VhloOp, name: &str, op: &Op, rank: usize) -> Option<Attribute> {
     let int = |value: i64| Some(Attribute::i64(value));
+    let dimensions = |(_, value): (&str, &Attribute)| {
+        matches!(value, Attribute::Conv(_) | Attribute::Dot(_) | Attribute::Gather(_) | Attribute::Scatter(_))
+    };
+    if op.attributes.iter().any(dimensions)
+        && let Some(value) = dimensions_part(name, op, rank)
+    {
+        return Some(value);
+    }
+    let channel = || match op.attributes.get("channel_handle") {
+        Some(Attribute::ChannelHandle(channel)) => *channel,
+        _ => Default::default(),
+    };
+    match name {
+        "channel_id" => int(channel().handle),
+        "channel_type" => int(channel().kind),
+        "use_global_device_ids" => Some(Attribute::Bool(match op.attributes.get(name) {
+            Some(Attribute::Bool(value)) => *value,
+            found => found.is_some(),
+        })),
+        "precision_config" if !op.attributes.contains(name) => {
+            let default = Attribute::enumeration("precision", "DEFAULT");
+            Some(Attribute::Array(vec![default.clone(), default]))
+        }
+        _ if row.name == "composite" && name == "composite_attributes" => {
+            let none = Attribute::Dict(Default::default());
+            Some(op.attributes.get(name).cloned().unwrap_or(none))
+        }
+        _ => None,
+    }
+}
+
+/// A part of the numbers of dimensions, or of the algorithm of a product.
+fn dimensions_part(name: &str, op: &Op, rank: usize) -> Option<Attribute> {
+    let int = |value: i64| Some(Attribute::i64(value));
     let ints = |values: &[i64]| Some(Attribute::I64s(values.to_vec()));
     let ty = |element: &ElementType| Some(Attribute::Type(Type::Scalar(element.clone())));
     let none = || Some(Attribute::Type(Type::None));
@@ -112,27 +146,7 @@ fn structured(row: &VhloOp, name: &str, op: &Op, rank: usize) -> Option<Attribut
             _ => {}
         }
     }
-    let channel = match op.attributes.get("channel_handle") {
-        Some(Attribute::ChannelHandle(channel)) => *channel,
-        _ => Default::default(),
-    };
-    match name {
-        "channel_id" => int(channel.handle),
-        "channel_type" => int(channel.kind),
-        "use_global_device_ids" => Some(Attribute::Bool(match op.attributes.get(name) {
-            Some(Attribute::Bool(value)) => *value,
-            found => found.is_some(),
-        })),
-        "precision_config" if !op.attributes.contains(name) => {
-            let default = Attribute::enumeration("precision", "DEFAULT");
-            Some(Attribute::Array(vec![default.clone(), default]))
-        }
-        _ if row.name == "composite" && name == "composite_attributes" => {
-            let none = Attribute::Dict(Default::default());
-            Some(op.attributes.get(name).cloned().unwrap_or(none))
-        }
-        _ => None,
-    }
+    None
 }
 
 /// An attribute as VHLO has it: symbols are strings, versions of calling conventions an enumeration.
@@ -178,12 +192,12 @@ fn default(row: &VhloOp, name: &str) -> Option<Attribute> {
             Attribute::Dense(DenseElements::raw(ty, Vec::new())?)
         }
         ("collective_broadcast", "has_dynamic_root") => Attribute::Bool(false),
-        (_, "result_accuracy") => Attribute::ResultAccuracy(ResultAccuracy {
+        (_, "result_accuracy") => Attribute::ResultAccuracy(Box::new(ResultAccuracy {
             atol: 0.0,
             rtol: 0.0,
             ulps: 0,
             mode: "DEFAULT".to_string(),
-        }),
+        })),
         _ => return None,
     })
 }

@@ -178,7 +178,7 @@ impl Parts<'_> {
             output_feature: self.int("output_feature_dimension")?,
             output_spatial: self.ints("output_spatial_dimensions")?,
         };
-        self.set("dimension_numbers", Attribute::Conv(dims));
+        self.set("dimension_numbers", Attribute::Conv(Box::new(dims)));
         // The first version of `dynamic_conv` had its padding twice; the operand is what counts.
         if self.row.name == "dynamic_conv" {
             take(self.attributes, "padding");
@@ -193,7 +193,7 @@ impl Parts<'_> {
             contract_lhs: self.ints("lhs_contracting_dimensions")?,
             contract_rhs: self.ints("rhs_contracting_dimensions")?,
         };
-        self.set("dot_dimension_numbers", Attribute::Dot(dims));
+        self.set("dot_dimension_numbers", Attribute::Dot(Box::new(dims)));
         if self.row.number == 1 {
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl Parts<'_> {
             allow_imprecise_accumulation: take(self.attributes, "allow_imprecise_accumulation")
                 == Some(Attribute::Bool(true)),
         };
-        self.set("algorithm", Attribute::DotAlgorithm(algorithm));
+        self.set("algorithm", Attribute::DotAlgorithm(Box::new(algorithm)));
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Parts<'_> {
             start_index_map: self.ints("start_index_map")?,
             index_vector_dim: self.int("index_vector_dim")?,
         };
-        self.set("dimension_numbers", Attribute::Gather(dims));
+        self.set("dimension_numbers", Attribute::Gather(Box::new(dims)));
         Ok(())
     }
 
@@ -248,7 +248,7 @@ impl Parts<'_> {
             scatter_dims_to_operand_dims: self.ints("scatter_dims_to_operand_dims")?,
             index_vector_dim: self.int("index_vector_dim")?,
         };
-        self.set("scatter_dimension_numbers", Attribute::Scatter(dims));
+        self.set("scatter_dimension_numbers", Attribute::Scatter(Box::new(dims)));
         Ok(())
     }
 

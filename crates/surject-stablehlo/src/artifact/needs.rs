@@ -2,6 +2,10 @@
 //!
 //! Source: the log of versions in the reference's `VhloDialect.td`.
 
+use std::collections::HashSet;
+
+use rustc_hash::FxBuildHasher;
+
 use super::legalise::is_default;
 use super::types::SCALARS;
 use super::version::Version;
@@ -9,6 +13,7 @@ use super::vhlo;
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::Span;
 use crate::module::{Module, Op, Region};
+use crate::table::OpSpec;
 use crate::types::{ElementType, Type};
 
 /// A version, what needs it, and where that stands.
@@ -21,7 +26,7 @@ pub(super) struct Need {
 
 /// The newest version that something in a module needs; none where every version has all of it.
 pub(super) fn of_module(module: &Module) -> Option<Need> {
-    let mut needs = Needs { module, newest: None, span: Span::default() };
+    let mut needs = Needs { module, newest: None, span: Span::default(), seen: HashSet::default() };
     for function in &module.functions {
         needs.span = function.span;
         let place = || format!("of '@{}'", function.name);
@@ -45,6 +50,8 @@ struct Needs<'m> {
     module: &'m Module,
     newest: Option<Need>,
     span: Span,
+    /// Operations whose version is accounted for, by their rows of the table.
+    seen: HashSet<*const OpSpec, FxBuildHasher>,
 }
 
 impl<'m> Needs<'m> {
@@ -67,14 +74,19 @@ impl<'m> Needs<'m> {
         let uses = |part: &str| format!("'{part}' of '{name}'");
         match op.name.split_once('.') {
             Some(("stablehlo", short)) => {
-                if let Some(row) = vhlo::versions(short).first() {
+                if op.spec().is_none_or(|spec| self.seen.insert(spec))
+                    && let Some(row) = vhlo::versions(short).first()
+                {
                     self.need(row.since.major, row.since.minor, || format!("'{name}'"));
                 }
                 if attribute("result_accuracy").is_some() {
                     let minor = if short == "exponential" { 9 } else { 10 };
                     self.need(1, minor, || uses("result_accuracy"));
                 }
-                self.special(op, short);
+                // Whatever gained something has attributes or a body.
+                if !op.attributes.is_empty() || !op.regions.is_empty() {
+                    self.special(op, short);
+                }
             }
             Some(("func", _)) => {}
             _ => self.need(1, 11, || format!("'{name}', an operation of another dialect,")),

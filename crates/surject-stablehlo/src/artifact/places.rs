@@ -1,5 +1,7 @@
 //! Locations of operations, from their text to their encoding.
 
+use std::sync::Arc;
+
 use super::pool::{Piece, Pieces, Pool};
 use crate::attr::Attribute;
 
@@ -9,9 +11,16 @@ const DEPTH: usize = 32;
 impl Pool {
     /// The number of a location: a name with what it stands for (`"jit(f)/add"("f.py":3:4)`), a place in a file
     /// (`"f.py":3:4`), or, for all else, one that says nothing.
-    pub fn location(&mut self, text: Option<&str>) -> Piece {
-        let known = text.and_then(|text| self.place(text.trim(), DEPTH));
-        Piece::Attribute(known.unwrap_or_else(|| self.unknown_location()))
+    pub fn location(&mut self, text: Option<&Arc<str>>) -> Piece {
+        let Some(text) = text else { return Piece::Attribute(self.unknown_location()) };
+        if let Some(known) = self.known.locations.get(text) {
+            let known = *known;
+            return Piece::Attribute(self.again(known));
+        }
+        let found = self.place(text.trim(), DEPTH);
+        let id = found.unwrap_or_else(|| self.unknown_location());
+        self.known.locations.insert(text.clone(), id);
+        Piece::Attribute(id)
     }
 
     fn unknown_location(&mut self) -> usize {

@@ -1,21 +1,26 @@
 //! The tables of an artifact that is being written: strings, attributes, types, properties, names of operations.
 //!
 //! Attributes and types are numbered by dialect, so their numbers are known only when all are there. Until then bytes
-//! that hold such numbers are kept as [`Piece`]s.
+//! that hold such numbers are kept as [`Pieces`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use super::container::{MAGIC, section, since};
-use super::version::Version;
-use crate::hash::FastHash;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
-/// Bytes, or a number that is not known yet.
+use super::container::{MAGIC, section, since};
+use super::encode::Dialect;
+use super::version::Version;
+use super::vhlo::VhloOp;
+use crate::types::TensorType;
+
+/// What stands between bytes: numbers that are not known yet, and what need not be copied before the end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Piece {
-    Bytes(Vec<u8>),
-    Blob(Arc<[u8]>),
+    Blob(Box<Arc<[u8]>>),
     /// The number of an attribute.
     Attribute(usize),
     /// The number of an attribute, as one that may be missing.
@@ -27,47 +32,42 @@ pub(super) enum Piece {
     /// The number of the name of an operation.
     Op(usize),
     /// Operations in a section of their own.
-    Section(Pieces),
+    Section(Box<Pieces>),
 }
 
 /// What an attribute, the properties of an operation, or operations are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Pieces(Vec<Piece>);
+pub(super) struct Pieces {
+    bytes: Vec<u8>,
+    /// What comes in front of which byte, in order.
+    pieces: Vec<(usize, Piece)>,
+}
 
 impl Pieces {
     pub fn push(&mut self, piece: Piece) {
-        self.0.push(piece);
+        self.pieces.push((self.bytes.len(), piece));
     }
 
     pub fn extend(&mut self, other: Pieces) {
-        self.0.extend(other.0);
-    }
-
-    fn bytes(&mut self) -> &mut Vec<u8> {
-        if !matches!(self.0.last(), Some(Piece::Bytes(_))) {
-            self.0.push(Piece::Bytes(Vec::new()));
-        }
-        match self.0.last_mut() {
-            Some(Piece::Bytes(bytes)) => bytes,
-            // The last piece was just made to be bytes.
-            _ => unreachable!("the last piece holds bytes"),
-        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.pieces.extend(other.pieces.into_iter().map(|(at, piece)| (start + at, piece)));
     }
 
     pub fn byte(&mut self, byte: u8) {
-        self.bytes().push(byte);
+        self.bytes.push(byte);
     }
 
     pub fn raw(&mut self, bytes: &[u8]) {
-        self.bytes().extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
     }
 
     pub fn varint(&mut self, value: u64) {
-        varint(self.bytes(), value);
+        varint(&mut self.bytes, value);
     }
 
     pub fn signed(&mut self, value: i64) {
-        varint(self.bytes(), ((value << 1) ^ (value >> 63)) as u64);
+        varint(&mut self.bytes, ((value << 1) ^ (value >> 63)) as u64);
     }
 
     pub fn signed_list(&mut self, values: &[i64]) {
@@ -87,14 +87,17 @@ impl Pieces {
     /// Bytes behind their number.
     pub fn blob(&mut self, bytes: Arc<[u8]>) {
         self.varint(bytes.len() as u64);
-        if bytes.len() > 256 { self.push(Piece::Blob(bytes)) } else { self.raw(&bytes) }
+        if bytes.len() > 256 { self.push(Piece::Blob(Box::new(bytes))) } else { self.raw(&bytes) }
     }
 }
 
 /// Appends an integer whose first byte says in its trailing zeros how many bytes follow.
 fn varint(out: &mut Vec<u8>, value: u64) {
+    if value < 1 << 7 {
+        return out.push((value << 1 | 1) as u8);
+    }
     let bits = 64 - value.leading_zeros();
-    let bytes = bits.div_ceil(7).max(1) as usize;
+    let bytes = bits.div_ceil(7) as usize;
     if bytes > 8 {
         out.push(0);
         return out.extend_from_slice(&value.to_le_bytes());
@@ -105,25 +108,22 @@ fn varint(out: &mut Vec<u8>, value: u64) {
 
 /// Things that are equal have one number.
 struct Interned<K> {
-    index: HashMap<K, usize, FastHash>,
-    items: Vec<K>,
+    items: IndexSet<K, FxBuildHasher>,
     uses: Vec<u64>,
 }
 
-impl<K: Clone + Eq + std::hash::Hash> Interned<K> {
+impl<K: Eq + Hash> Interned<K> {
     fn new() -> Interned<K> {
-        Interned { index: HashMap::default(), items: Vec::new(), uses: Vec::new() }
+        Interned { items: IndexSet::default(), uses: Vec::new() }
     }
 
     fn get(&mut self, key: K) -> usize {
-        if let Some(index) = self.index.get(&key) {
-            self.uses[*index] += 1;
-            return *index;
+        let (index, new) = self.items.insert_full(key);
+        if new {
+            self.uses.push(0);
         }
-        self.index.insert(key.clone(), self.items.len());
-        self.items.push(key);
-        self.uses.push(1);
-        self.items.len() - 1
+        self.uses[index] += 1;
+        index
     }
 }
 
@@ -137,7 +137,29 @@ pub(super) struct Pool {
     attributes: Interned<Encoding>,
     types: Interned<Encoding>,
     properties: Interned<Pieces>,
-    ops: Interned<(String, String)>,
+    ops: Interned<(Cow<'static, str>, Cow<'static, str>)>,
+    /// Numbers of what occurs often, by what it is made from.
+    pub known: Known,
+}
+
+/// Numbers of types, lists, locations and names that were asked for before.
+#[derive(Default)]
+pub(super) struct Known {
+    vhlo_tensors: HashMap<Arc<TensorType>, usize, FxBuildHasher>,
+    builtin_tensors: HashMap<Arc<TensorType>, usize, FxBuildHasher>,
+    pub lists: HashMap<Vec<i64>, usize, FxBuildHasher>,
+    pub locations: HashMap<Arc<str>, usize, FxBuildHasher>,
+    /// Names of operations of VHLO by their rows.
+    ops: HashMap<*const VhloOp, usize, FxBuildHasher>,
+}
+
+impl Known {
+    pub fn tensors(&mut self, dialect: Dialect) -> &mut HashMap<Arc<TensorType>, usize, FxBuildHasher> {
+        match dialect {
+            Dialect::Vhlo => &mut self.vhlo_tensors,
+            Dialect::Builtin => &mut self.builtin_tensors,
+        }
+    }
 }
 
 impl Pool {
@@ -149,6 +171,7 @@ impl Pool {
             types: Interned::new(),
             properties: Interned::new(),
             ops: Interned::new(),
+            known: Known::default(),
         }
     }
 
@@ -158,7 +181,10 @@ impl Pool {
     }
 
     pub fn string(&mut self, bytes: &[u8]) -> u64 {
-        self.strings.get(bytes.to_vec()) as u64
+        match self.strings.items.get_index_of(bytes) {
+            Some(index) => index as u64,
+            None => self.strings.get(bytes.to_vec()) as u64,
+        }
     }
 
     pub fn attribute(&mut self, dialect: &'static str, pieces: Pieces) -> usize {
@@ -181,8 +207,31 @@ impl Pool {
         self.properties.get(pieces)
     }
 
+    /// Counts another use of an attribute.
+    pub fn again(&mut self, attribute: usize) -> usize {
+        self.attributes.uses[attribute] += 1;
+        attribute
+    }
+
+    /// Counts another use of a type.
+    pub fn type_again(&mut self, ty: usize) -> usize {
+        self.types.uses[ty] += 1;
+        ty
+    }
+
     pub fn op(&mut self, dialect: &str, name: &str) -> Piece {
-        Piece::Op(self.ops.get((dialect.to_string(), name.to_string())))
+        Piece::Op(self.ops.get((Cow::Owned(dialect.to_string()), Cow::Owned(name.to_string()))))
+    }
+
+    /// The name of an operation of VHLO.
+    pub fn vhlo_op(&mut self, row: &'static VhloOp) -> Piece {
+        if let Some(known) = self.known.ops.get(&std::ptr::from_ref(row)) {
+            return Piece::Op(*known);
+        }
+        let name = format!("{}_v{}", row.name, row.number);
+        let number = self.ops.get((Cow::Borrowed("vhlo"), Cow::Owned(name)));
+        self.known.ops.insert(row, number);
+        Piece::Op(number)
     }
 
     /// The whole file around the operations.
@@ -190,7 +239,7 @@ impl Pool {
         let container = self.container();
         let mut dialects: Vec<String> = vec!["builtin".to_string(), "vhlo".to_string()];
         let entries = self.attributes.items.iter().chain(&self.types.items).map(|e| e.0.as_ref());
-        for dialect in self.ops.items.iter().map(|op| op.0.as_str()).chain(entries) {
+        for dialect in self.ops.items.iter().map(|op| op.0.as_ref()).chain(entries) {
             if !dialects.iter().any(|d| d == dialect) {
                 dialects.push(dialect.to_string());
             }
@@ -226,7 +275,7 @@ impl Pool {
             varint(&mut names, i as u64);
             varint(&mut names, group.len() as u64);
             for op in group {
-                let index = self.strings.get(self.ops.items[*op].1.clone().into_bytes()) as u64;
+                let index = self.strings.get(self.ops.items[*op].1.as_bytes().to_vec()) as u64;
                 varint(&mut names, if container >= since::PROPERTIES { index << 1 | 1 } else { index });
             }
         }
@@ -309,9 +358,11 @@ struct Numbers {
 
 impl Numbers {
     fn append(&self, out: &mut Vec<u8>, pieces: &Pieces) {
-        for piece in &pieces.0 {
+        let mut done = 0;
+        for (at, piece) in &pieces.pieces {
+            out.extend_from_slice(&pieces.bytes[done..*at]);
+            done = *at;
             match piece {
-                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::Blob(bytes) => out.extend_from_slice(bytes),
                 Piece::Attribute(id) => varint(out, self.attributes[*id]),
                 Piece::Optional(id) => varint(out, self.attributes[*id] << 1 | 1),
@@ -325,6 +376,7 @@ impl Numbers {
                 }
             }
         }
+        out.extend_from_slice(&pieces.bytes[done..]);
     }
 }
 
@@ -341,8 +393,7 @@ mod tests {
             let mut pieces = Pieces::default();
             pieces.varint(value);
             pieces.signed(value as i64);
-            let Piece::Bytes(bytes) = &pieces.0[0] else { panic!("bytes") };
-            let mut read = Bytes::new(bytes, 0, bytes.len());
+            let mut read = Bytes::new(&pieces.bytes, 0, pieces.bytes.len());
             assert_eq!(read.varint("a number"), Ok(value));
             assert_eq!(read.signed("a number"), Ok(value as i64));
             assert!(read.is_empty());

@@ -10,7 +10,7 @@ use super::legalise::to_stablehlo;
 use super::vhlo;
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, ValueInfo, Visibility};
+use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Values, Visibility};
 use crate::normalise::normalise;
 use crate::parse::MAX_NESTING;
 use crate::table::{Absent, OpSpec};
@@ -35,7 +35,6 @@ pub(super) fn read(file: &[u8], start: usize, end: usize) -> Result<Module> {
         decoder: Decoder::new(&container, end - start),
         kinds,
         module: Module::default(),
-        no_name: Arc::from(""),
         depth: 0,
         seen_module: false,
     };
@@ -108,7 +107,7 @@ struct RawOp {
     kind: usize,
     attributes: Vec<(Cow<'static, str>, Attribute)>,
     results: Vec<Type>,
-    operands: Vec<ValueId>,
+    operands: Values,
     location: Option<Arc<str>>,
     /// How many regions follow, and whether they are isolated from the values around them.
     regions: (usize, bool),
@@ -118,7 +117,6 @@ struct Reader<'b> {
     decoder: Decoder<'b>,
     kinds: Vec<Kind<'b>>,
     module: Module,
-    no_name: Arc<str>,
     depth: usize,
     seen_module: bool,
 }
@@ -203,7 +201,7 @@ impl<'b> Reader<'b> {
             return Err(malformed(start, message).expected(ty.to_string()));
         }
         let mut params = Vec::with_capacity(ty.inputs.len());
-        for (i, ty) in ty.inputs.into_iter().enumerate() {
+        for (i, ty) in ty.inputs.iter().cloned().enumerate() {
             let value = match body.params.get(i) {
                 Some((value, _)) => *value,
                 None => self.value(ty.clone()),
@@ -212,7 +210,7 @@ impl<'b> Reader<'b> {
             params.push(Param { value, ty, attributes });
         }
         body.params = params.iter().map(|p| (p.value, p.ty.clone())).collect();
-        let results = ty.results.into_iter().enumerate().map(|(i, ty)| ResultDecl {
+        let results = ty.results.iter().cloned().enumerate().map(|(i, ty)| ResultDecl {
             ty,
             attributes: results.get_mut(i).map(std::mem::take).unwrap_or_default(),
         });
@@ -255,7 +253,7 @@ impl<'b> Reader<'b> {
             true => self.decoder.types(bytes)?,
             false => Vec::new(),
         };
-        let mut operands = Vec::new();
+        let mut operands = Values::new();
         if parts & part::OPERANDS != 0 {
             for _ in 0..bytes.count(1, "operands")? {
                 let at = bytes.offset();
@@ -491,15 +489,13 @@ impl<'b> Reader<'b> {
         })?;
         op.regions = regions;
         op.span = Span::new(raw.start, bytes.offset());
-        let types: Vec<&Type> = op.operands.iter().map(|v| self.module.ty(*v)).collect();
-        normalise(&mut op, &types)?;
+        let first = op.operands.first().map(|v| self.module.ty(*v));
+        normalise(&mut op, first)?;
         Ok(Some(op))
     }
 
     fn value(&mut self, ty: Type) -> ValueId {
-        let id = ValueId(self.module.values.len() as u32);
-        self.module.values.push(ValueInfo { ty, name: self.no_name.clone() });
-        id
+        self.module.new_value(ty, "")
     }
 }
 

@@ -69,19 +69,19 @@ impl<'b> Decoder<'b> {
                 self.tensor_type(bytes, encoding)?
             }
             22 => Type::Token,
-            23 => Type::Tuple(self.types(bytes)?),
+            23 => Type::Tuple(self.types(bytes)?.into()),
             24 | 30 => self.quantized_type(bytes, code == 30)?,
             25 => self.unranked_type(bytes)?,
-            26 => Type::Opaque("!shape.witness".to_string()),
+            26 => Type::Opaque("!shape.witness".to_string().into()),
             33 => Type::None,
             41 => match self.tensor_type(bytes, None)? {
                 Type::Tensor(tensor) => {
                     let text = tensor.to_string();
-                    Type::Opaque(format!("memref{}", &text["tensor".len()..]))
+                    Type::Opaque(format!("memref{}", &text["tensor".len()..]).into())
                 }
                 other => other,
             },
-            42 => Type::Future(self.types(bytes)?),
+            42 => Type::Future(self.types(bytes)?.into()),
             code => return Err(unknown(at, &format!("types with code {code} of VHLO"))),
         })
     }
@@ -112,7 +112,7 @@ impl<'b> Decoder<'b> {
                 let encoding = self.encoding(bytes)?;
                 self.tensor_type(bytes, encoding)?
             }
-            15 => Type::Tuple(self.types(bytes)?),
+            15 => Type::Tuple(self.types(bytes)?.into()),
             18 => self.unranked_type(bytes)?,
             code => return Err(unknown(at, &format!("types with code {code} of MLIR"))),
         })
@@ -129,7 +129,7 @@ impl<'b> Decoder<'b> {
     fn function_type(&mut self, bytes: &mut Bytes<'b>) -> Result<Type> {
         let inputs = self.types(bytes)?;
         let results = self.types(bytes)?;
-        Ok(Type::Function(Box::new(FunctionType { inputs, results })))
+        Ok(Type::Function(Arc::new(FunctionType { inputs, results })))
     }
 
     fn complex_type(&mut self, bytes: &mut Bytes<'b>) -> Result<Type> {
@@ -170,11 +170,11 @@ impl<'b> Decoder<'b> {
         };
         let shape: Vec<Dim> = extents.into_iter().map(extent).collect::<Result<_>>()?;
         let element = self.element_type(bytes)?.0;
-        Ok(Type::Tensor(TensorType { shape, element, encoding }))
+        Ok(Type::Tensor(TensorType { shape, element, encoding }.into()))
     }
 
     fn unranked_type(&mut self, bytes: &mut Bytes<'b>) -> Result<Type> {
-        Ok(Type::Opaque(format!("tensor<*x{}>", self.element_type(bytes)?.0)))
+        Ok(Type::Opaque(format!("tensor<*x{}>", self.element_type(bytes)?.0).into()))
     }
 
     /// `!quant.uniform<…>`, with a scale and zero point for the tensor or for each index of a dimension.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::version::Version;
-use crate::hash::FastHash;
+use rustc_hash::FxBuildHasher;
 
 /// One version of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,9 +366,9 @@ const OPS: &[VhloOp] = &[
 
 /// The rows of an operation by its name without dialect and version, oldest first; empty where there is none.
 pub(super) fn versions(name: &str) -> &'static [VhloOp] {
-    static INDEX: OnceLock<HashMap<&'static str, (usize, usize), FastHash>> = OnceLock::new();
+    static INDEX: OnceLock<HashMap<&'static str, (usize, usize), FxBuildHasher>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
-        let mut index: HashMap<&'static str, (usize, usize), FastHash> = HashMap::default();
+        let mut index: HashMap<&'static str, (usize, usize), FxBuildHasher> = HashMap::default();
         for (i, row) in OPS.iter().enumerate() {
             index.entry(row.name).and_modify(|range| range.1 = i + 1).or_insert((i, i + 1));
         }

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
+use smallvec::{SmallVec, smallvec};
+
 use super::container::since;
 use super::encode::Dialect;
 use super::explode::{STRUCTURED, part};
@@ -15,7 +18,7 @@ use super::vhlo::{self, VhloOp};
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Function, Module, Op, Region, ValueId, Visibility};
-use crate::table::Absent;
+use crate::table::{Absent, OpSpec};
 use crate::types::Type;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -35,7 +38,8 @@ pub(super) fn write(module: &Module, target: Option<Version>) -> Result<Vec<u8>>
             .expected(format!("a version from {} on", need.version))
             .help(format!("write the artifact for version {} or a later one", need.version)));
     }
-    let mut writer = Writer { module, pool: Pool::new(version), span: Span::default() };
+    let mut writer =
+        Writer { module, pool: Pool::new(version), rows: HashMap::default(), span: Span::default() };
     let body = writer.module()?;
     Ok(writer.pool.write(&body))
 }
@@ -52,7 +56,7 @@ mod mask {
 /// Numbers of values.
 #[derive(Default)]
 struct Scope {
-    numbers: HashMap<ValueId, usize>,
+    numbers: HashMap<ValueId, usize, FxBuildHasher>,
     /// The number of the next value of the innermost region.
     next: usize,
     /// Past the last number of the regions around.
@@ -71,19 +75,24 @@ impl Scope {
     }
 }
 
+/// Numbers of types or of values.
+type Numbers = SmallVec<[usize; 4]>;
+
 /// What stands in front of the regions of an operation.
 struct Head {
     op: Piece,
     location: Option<Arc<str>>,
     attributes: Option<usize>,
     properties: Option<usize>,
-    results: Vec<usize>,
-    operands: Vec<usize>,
+    results: Numbers,
+    operands: Numbers,
 }
 
 struct Writer<'m> {
     module: &'m Module,
     pool: Pool,
+    /// Rows of VHLO by rows of the table.
+    rows: HashMap<*const OpSpec, Option<&'static VhloOp>, FxBuildHasher>,
     span: Span,
 }
 
@@ -105,20 +114,18 @@ impl Writer<'_> {
     /// The operations of a file: the module alone.
     fn module(&mut self) -> Result<Pieces> {
         let module = self.module;
-        let mut block = Pieces::default();
-        let count = module.other.len() + module.functions.len();
-        block.varint((count as u64) << 1);
-        let mut scope = Scope::default();
-        for op in &module.other {
-            self.op(op, &mut scope, &mut block)?;
-        }
-        for function in &module.functions {
-            self.function(function, &mut block)?;
-        }
         let mut region = Pieces::default();
         region.varint(1);
         region.varint(0);
-        region.extend(block);
+        let count = module.other.len() + module.functions.len();
+        region.varint((count as u64) << 1);
+        let mut scope = Scope::default();
+        for op in &module.other {
+            self.op(op, &mut scope, &mut region)?;
+        }
+        for function in &module.functions {
+            self.function(function, &mut region)?;
+        }
 
         let name = module.name.clone().map(Attribute::String);
         let mut attributes = module.attributes.clone();
@@ -145,26 +152,27 @@ impl Writer<'_> {
             }
         };
         let op = self.pool.op("builtin", "module");
-        let (results, operands) = (Vec::new(), Vec::new());
+        let (results, operands) = (Numbers::new(), Numbers::new());
         let head = Head { op, location: None, attributes, properties, results, operands };
         let mut out = Pieces::default();
         out.varint(1 << 1);
-        self.emit(head, vec![region], true, &mut out);
+        self.head(head, 1, &mut out);
+        self.isolated(region, &mut out);
         Ok(out)
     }
 
-    /// An operation with its regions.
-    fn emit(&mut self, head: Head, regions: Vec<Pieces>, isolated: bool, out: &mut Pieces) {
+    /// An operation as far as its regions, of which there are so many.
+    fn head(&mut self, head: Head, regions: usize, out: &mut Pieces) {
         let mut parts = 0;
         let mut has = |there: bool, part: u8| parts |= if there { part } else { 0 };
         has(head.attributes.is_some(), mask::ATTRIBUTES);
         has(head.properties.is_some(), mask::PROPERTIES);
         has(!head.results.is_empty(), mask::RESULTS);
         has(!head.operands.is_empty(), mask::OPERANDS);
-        has(!regions.is_empty(), mask::REGIONS);
+        has(regions > 0, mask::REGIONS);
         out.push(head.op);
         out.byte(parts);
-        let location = self.pool.location(head.location.as_deref());
+        let location = self.pool.location(head.location.as_ref());
         out.push(location);
         if let Some(id) = head.attributes {
             out.push(Piece::Attribute(id));
@@ -180,15 +188,14 @@ impl Writer<'_> {
             out.varint(head.operands.len() as u64);
             head.operands.iter().for_each(|number| out.varint(*number as u64));
         }
-        if regions.is_empty() {
-            return;
-        }
-        out.varint((regions.len() as u64) << 1 | u64::from(isolated));
-        let mut inside = Pieces::default();
-        regions.into_iter().for_each(|region| inside.extend(region));
-        match isolated && self.pool.container() >= since::ISOLATED_SECTIONS {
-            true => out.push(Piece::Section(inside)),
-            false => out.extend(inside),
+    }
+
+    /// The one region of an operation, which sees no values from outside.
+    fn isolated(&self, region: Pieces, out: &mut Pieces) {
+        out.varint(1 << 1 | 1);
+        match self.pool.container() >= since::ISOLATED_SECTIONS {
+            true => out.push(Piece::Section(Box::new(region))),
+            false => out.extend(region),
         }
     }
 
@@ -206,7 +213,7 @@ impl Writer<'_> {
         };
         let values = [
             dictionaries(function.params.iter().map(|p| &p.attributes).collect()),
-            Attribute::Type(Type::Function(Box::new(function.ty()))),
+            Attribute::Type(Type::Function(Arc::new(function.ty()))),
             dictionaries(function.results.iter().map(|r| &r.attributes).collect()),
             Attribute::String(function.name.clone()),
             Attribute::String(visibility.to_string()),
@@ -217,13 +224,15 @@ impl Writer<'_> {
         let (attributes, properties) = self.attributes(row, inherent, &function.attributes, "func.func")?;
         let op = self.pool.op("vhlo", "func_v1");
         let location = function.location.clone();
-        let head = Head { op, location, attributes, properties, results: Vec::new(), operands: Vec::new() };
+        let head =
+            Head { op, location, attributes, properties, results: Numbers::new(), operands: Numbers::new() };
         let mut region = Pieces::default();
         match function.is_declaration() {
             true => region.varint(0),
             false => self.region(&function.body, &mut Scope::default(), &mut region)?,
         }
-        self.emit(head, vec![region], true, out);
+        self.head(head, 1, out);
+        self.isolated(region, out);
         Ok(())
     }
 
@@ -300,8 +309,7 @@ impl Writer<'_> {
             Some(("func", "return")) => "return",
             _ => return self.foreign(op, scope, out),
         };
-        let row = vhlo::for_version(name, self.pool.version.opset());
-        let row = row.ok_or_else(|| self.refuse(format!("'{}'", op.name)))?;
+        let row = self.row(op, name).ok_or_else(|| self.refuse(format!("'{}'", op.name)))?;
         let rank = op.operands.first().and_then(|v| self.module.tensor(*v)).map_or(0, |t| t.rank());
         let mut inherent = Vec::with_capacity(row.attributes.len());
         for attribute in row.attributes {
@@ -317,7 +325,7 @@ impl Writer<'_> {
         let others: Attributes = others.map(|(n, v)| (Cow::Owned(n.to_string()), v.clone())).collect();
         let (attributes, properties) = self.attributes(row, inherent, &others, &op.name)?;
         let head = Head {
-            op: self.pool.op("vhlo", &format!("{}_v{}", row.name, row.number)),
+            op: self.pool.vhlo_op(row),
             location: op.location.clone(),
             attributes,
             properties,
@@ -325,22 +333,28 @@ impl Writer<'_> {
             operands: self.operands(op, scope)?,
         };
         op.results.iter().for_each(|value| scope.define(*value));
-        let mut regions = Vec::with_capacity(op.regions.len());
-        for region in &op.regions {
-            let mut pieces = Pieces::default();
-            self.region(region, scope, &mut pieces)?;
-            regions.push(pieces);
+        self.head(head, op.regions.len(), out);
+        if !op.regions.is_empty() {
+            out.varint((op.regions.len() as u64) << 1);
         }
-        self.emit(head, regions, false, out);
-        Ok(())
+        op.regions.iter().try_for_each(|region| self.region(region, scope, out))
     }
 
-    fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Vec<usize>> {
+    /// The row of VHLO for an operation, looked up by name once.
+    fn row(&mut self, op: &Op, name: &str) -> Option<&'static VhloOp> {
+        let version = self.pool.version.opset();
+        match op.spec() {
+            Some(spec) => *self.rows.entry(spec).or_insert_with(|| vhlo::for_version(name, version)),
+            None => vhlo::for_version(name, version),
+        }
+    }
+
+    fn types(&mut self, values: &[ValueId], dialect: Dialect) -> Result<Numbers> {
         let module = self.module;
         values.iter().map(|value| self.ty(module.ty(*value), dialect)).collect()
     }
 
-    fn operands(&self, op: &Op, scope: &Scope) -> Result<Vec<usize>> {
+    fn operands(&self, op: &Op, scope: &Scope) -> Result<Numbers> {
         let number = |value: &ValueId| scope.numbers.get(value).copied();
         op.operands.iter().map(number).collect::<Option<_>>().ok_or_else(|| {
             let message = format!("an operand of '{}' is not defined before it", op.name);
@@ -356,7 +370,7 @@ impl Writer<'_> {
         let (dialect, short) = op.name.split_once('.').unwrap_or(("builtin", &op.name));
         let numbers = self.operands(op, scope)?;
         let types = self.types(&op.operands, Dialect::Builtin)?;
-        let mut operands = Vec::with_capacity(numbers.len());
+        let mut operands = Numbers::with_capacity(numbers.len());
         for (number, ty) in numbers.into_iter().zip(types) {
             operands.push(scope.number());
             self.cast(number, ty, out);
@@ -366,7 +380,7 @@ impl Writer<'_> {
         let location = op.location.clone();
         let head =
             Head { op: self.pool.op(dialect, short), location, attributes, properties, results, operands };
-        self.emit(head, Vec::new(), false, out);
+        self.head(head, 0, out);
         let numbers: Vec<usize> = op.results.iter().map(|_| scope.number()).collect();
         let types = self.types(&op.results, Dialect::Vhlo)?;
         for ((number, ty), value) in numbers.into_iter().zip(types).zip(&op.results) {
@@ -378,9 +392,9 @@ impl Writer<'_> {
 
     fn cast(&mut self, operand: usize, ty: usize, out: &mut Pieces) {
         let op = self.pool.op("builtin", "unrealized_conversion_cast");
-        let (results, operands) = (vec![ty], vec![operand]);
+        let (results, operands) = (smallvec![ty], smallvec![operand]);
         let head = Head { op, location: None, attributes: None, properties: None, results, operands };
-        self.emit(head, Vec::new(), false, out);
+        self.head(head, 0, out);
     }
 
     /// The attributes of an operation of another dialect: those of its row as properties, the others as a dictionary.

@@ -17,6 +17,7 @@ use crate::attr::{Attribute, Attributes};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Function, Module, Op, Region, ValueId};
+use crate::name::OpName;
 use crate::normalise::normalise;
 use crate::types::{ElementType, TensorType, Type};
 pub use devices::{expand_devices, has_shards};
@@ -81,7 +82,7 @@ fn rewritten(module: &Module, rewrite: &dyn Rewrite) -> Result<Module> {
         new,
         out: Vec::new(),
         values: HashMap::new(),
-        name: Cow::Borrowed("func.func"),
+        name: "func.func".into(),
         span: Span::default(),
         location: None,
     };
@@ -97,7 +98,7 @@ fn rewritten(module: &Module, rewrite: &dyn Rewrite) -> Result<Module> {
 fn replaced(rewrite: &dyn Rewrite, ty: &Type) -> Type {
     match ty {
         Type::Tensor(tensor) => Type::Tensor(match rewrite.element(&tensor.element) {
-            Some(element) => TensorType { element, ..tensor.clone() },
+            Some(element) => TensorType { element, ..(**tensor).clone() }.into(),
             None => tensor.clone(),
         }),
         Type::Tuple(parts) => Type::Tuple(parts.iter().map(|part| replaced(rewrite, part)).collect()),
@@ -120,7 +121,7 @@ struct Expander<'m> {
     out: Vec<Op>,
     /// What stands for a value of the old module; itself where nothing is said.
     values: HashMap<ValueId, ValueId>,
-    name: Cow<'static, str>,
+    name: OpName,
     span: Span,
     location: Option<Arc<str>>,
 }
@@ -209,12 +210,12 @@ impl Expander<'_> {
         for (key, value) in attributes {
             all.set(key, value);
         }
-        let mut op = Op { operands: operands.to_vec(), attributes: all, span: self.span, ..Op::new(name) };
+        let mut op = Op { operands: operands.into(), attributes: all, span: self.span, ..Op::new(name) };
         op.location = self.location.clone();
-        let result = self.new.new_value(Type::Tensor(ty), "");
+        let result = self.new.new_value(Type::Tensor(ty.into()), "");
         op.results.push(result);
-        let types: Vec<&Type> = operands.iter().map(|v| self.new.ty(*v)).collect();
-        normalise(&mut op, &types)?;
+        let first = operands.first().map(|v| self.new.ty(*v));
+        normalise(&mut op, first)?;
         self.out.push(op);
         Ok(result)
     }

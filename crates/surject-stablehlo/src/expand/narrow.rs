@@ -185,7 +185,7 @@ fn constant(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
     if let Some(Attribute::Dense(dense)) = op.attributes.get("value")
         && let Some(element) = Narrow.element(&dense.ty.element)
     {
-        let ty = TensorType { element: element.clone(), ..dense.ty.clone() };
+        let ty = TensorType { element: element.clone(), ..(*dense.ty).clone() };
         let wide = |i: u64| match element.is_float() {
             true => (dense.get_f64(i).unwrap_or(0.0) as f32).to_le_bytes().to_vec(),
             false => vec![dense.get_i64(i).unwrap_or(0) as u8],
@@ -194,7 +194,7 @@ fn constant(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
             DenseData::Splat(_) => DenseData::Splat(wide(0).into()),
             DenseData::Raw(_) => DenseData::Raw((0..dense.len()).flat_map(wide).collect::<Vec<u8>>().into()),
         };
-        new.attributes.set("value", Attribute::Dense(DenseElements { ty, data }));
+        new.attributes.set("value", Attribute::Dense(DenseElements { ty: ty.into(), data }));
     }
     ex.out.push(new);
     Ok(())
@@ -308,7 +308,7 @@ fn close(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
         places.push(place(ex, x, &shape)?);
     }
     let mut new = Op {
-        operands: places,
+        operands: places.into(),
         span: op.span,
         location: op.location.clone(),
         ..Op::new("check.expect_almost_eq")

@@ -141,7 +141,7 @@ fn on_expressed(ex: &mut Expander<'_>, op: &Op, short: &str) -> Result<()> {
         operands.push(x);
     }
     let mut new = op.clone();
-    new.operands = operands;
+    new.operands = operands.into();
     if wide {
         new.attributes.remove("algorithm");
     }
@@ -153,7 +153,7 @@ fn on_expressed(ex: &mut Expander<'_>, op: &Op, short: &str) -> Result<()> {
         let Some(ty) = ex.old_tensor(*result).cloned() else { continue };
         let own = ty.element.quantized().map_or_else(|| ty.element.clone(), |q| q.expressed.clone());
         let element = if wide && own.is_float() { ElementType::F64 } else { own.clone() };
-        let id = ex.new.new_value(Type::Tensor(TensorType { element, ..ty.clone() }), "");
+        let id = ex.new.new_value(Type::Tensor(TensorType { element, ..ty.clone() }.into()), "");
         declared.push((*result, id, own, ty));
         *result = id;
     }

@@ -53,7 +53,12 @@ fn ragged_dot(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
 }
 
 fn dot(ex: &mut Expander<'_>, lhs: ValueId, rhs: ValueId, dims: DotDims, ty: TensorType) -> Result<ValueId> {
-    ex.emit("stablehlo.dot_general", &[lhs, rhs], ty, vec![("dot_dimension_numbers", Attribute::Dot(dims))])
+    ex.emit(
+        "stablehlo.dot_general",
+        &[lhs, rhs],
+        ty,
+        vec![("dot_dimension_numbers", Attribute::Dot(Box::new(dims)))],
+    )
 }
 
 /// Where the rows of each group start and end.

@@ -136,7 +136,7 @@ fn scan(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
 
     let mut new = Op { span: op.span, location: op.location.clone(), ..Op::new("stablehlo.while") };
     let turns = ex.new.new_value(types[0].clone(), "");
-    new.operands = carried;
+    new.operands = carried.into();
     new.results = std::iter::once(turns).chain(op.results.iter().copied()).collect();
     new.regions = vec![condition, body];
     ex.out.push(new);
@@ -144,5 +144,10 @@ fn scan(ex: &mut Expander<'_>, op: &Op) -> Result<()> {
 }
 
 fn give_back(ex: &mut Expander<'_>, operands: Vec<ValueId>) {
-    ex.out.push(Op { operands, span: ex.span, location: ex.location.clone(), ..Op::new("stablehlo.return") });
+    ex.out.push(Op {
+        operands: operands.into(),
+        span: ex.span,
+        location: ex.location.clone(),
+        ..Op::new("stablehlo.return")
+    });
 }

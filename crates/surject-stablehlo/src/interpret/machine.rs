@@ -8,9 +8,9 @@ use super::error::{Error, ErrorKind, Result};
 use super::value::{Tensor, Value, count};
 use super::world::Process;
 use super::{Interpreter, elementwise};
-use crate::hash::FastHash;
 use crate::module::{Function, Module, Op, Region, ValueId};
 use crate::types::{ElementType, TensorType, Type};
+use rustc_hash::FxBuildHasher;
 
 /// The values of a call of a function. Those that nothing reads any more are gone.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ pub(crate) struct Machine<'m> {
     pub(crate) module: &'m Module,
     pub(crate) interpreter: &'m Interpreter<'m>,
     pub(crate) process: Process<'m>,
-    functions: HashMap<&'m str, &'m Function, FastHash>,
+    functions: HashMap<&'m str, &'m Function, FxBuildHasher>,
     programs: HashMap<*const Region, Option<Rc<Program>>>,
     deaths: HashMap<*const Region, Rc<Deaths>>,
     steps: u64,

@@ -41,7 +41,7 @@ impl Value {
             // A witness, a shape, a tensor without a rank.
             (Value::Tensor(_) | Value::Token, Type::Opaque(_) | Type::None) => true,
             (Value::Tuple(parts), Type::Tuple(types)) | (Value::Future(parts), Type::Future(types)) => {
-                parts.len() == types.len() && parts.iter().zip(types).all(|(v, ty)| v.fits(ty))
+                parts.len() == types.len() && parts.iter().zip(types.iter()).all(|(v, ty)| v.fits(ty))
             }
             (Value::Token, Type::Token) => true,
             _ => false,
@@ -220,7 +220,7 @@ impl Tensor {
         if self.element.quantized().is_some() {
             return None;
         }
-        Some(DenseElements { ty, data: DenseData::Raw(Arc::from(self.bytes())) }.canonical())
+        Some(DenseElements { ty: ty.into(), data: DenseData::Raw(Arc::from(self.bytes())) }.canonical())
     }
 
     pub(crate) fn raw(element: ElementType, shape: Vec<usize>, bytes: Vec<u8>) -> Tensor {

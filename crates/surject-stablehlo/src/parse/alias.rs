@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
+
 use super::Parser;
 use super::cursor::Result;
 use crate::attr::Attribute;
@@ -14,10 +16,11 @@ use crate::types::Type;
 pub(super) struct Aliases<'s> {
     scanned: bool,
     /// Offset of the value of each definition, by name with its sigil.
-    places: HashMap<&'s str, usize>,
+    places: HashMap<&'s str, usize, FxBuildHasher>,
     attributes: HashMap<&'s str, (Attribute, usize)>,
     types: HashMap<&'s str, (Type, usize)>,
-    locations: HashMap<&'s str, Arc<str>>,
+    /// Locations by the text in their brackets.
+    locations: HashMap<&'s str, Option<Arc<str>>, FxBuildHasher>,
     resources: Option<HashMap<String, &'s str>>,
     /// Nodes that came from aliases so far.
     expanded: usize,
@@ -72,17 +75,24 @@ impl<'s> Parser<'s> {
         .map(|(text, _)| text)
     }
 
-    /// The text of a location, `#loc7` replaced by its definition where there is one.
-    pub(super) fn location_text(&mut self, text: &'s str) -> Arc<str> {
-        let text = text.trim();
-        if !text.starts_with('#') {
-            return Arc::from(text);
-        }
+    /// The text of a location, `#loc7` replaced by its definition where there is one; none for one that says nothing.
+    pub(super) fn location_text(&mut self, text: &'s str) -> Option<Arc<str>> {
         if let Some(known) = self.aliases.locations.get(text) {
             return known.clone();
         }
+        let trimmed = text.trim();
+        let said = match trimmed.starts_with('#') {
+            true => self.resolved_location(trimmed),
+            false => trimmed,
+        };
+        let said = (said.trim() != "unknown").then(|| Arc::from(said));
+        self.aliases.locations.insert(text, said.clone());
+        said
+    }
+
+    fn resolved_location(&mut self, text: &'s str) -> &'s str {
         self.scan();
-        let resolved: Arc<str> = match self.aliases.places.get(text) {
+        match self.aliases.places.get(text) {
             Some(place) => {
                 let saved = std::mem::replace(&mut self.c.pos, *place);
                 let body = if self.c.eat_word("loc") && self.c.byte() == b'(' {
@@ -91,12 +101,10 @@ impl<'s> Parser<'s> {
                     None
                 };
                 self.c.pos = saved;
-                Arc::from(body.map_or(text, |b| &b[1..b.len() - 1]))
+                body.map_or(text, |b| &b[1..b.len() - 1])
             }
-            None => Arc::from(text),
-        };
-        self.aliases.locations.insert(text, resolved.clone());
-        resolved
+            None => text,
+        }
     }
 
     /// Reads something at the definition of an alias; with the size of its text, nested aliases counted in full.
@@ -143,9 +151,9 @@ impl<'s> Parser<'s> {
         }
         let text = self.c.text();
         let mut start = 0;
-        while start < text.len() {
-            let end = text[start..].find('\n').map_or(text.len(), |n| start + n);
-            let line = text[start..end].trim_start();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+        for end in ends {
+            let line = text[start..end].trim_ascii_start();
             if line.starts_with(['#', '!'])
                 && let Some((name, _)) = line.split_once('=')
             {

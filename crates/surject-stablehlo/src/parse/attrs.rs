@@ -192,7 +192,7 @@ impl<'s> Parser<'s> {
         Ok(match element {
             ElementType::I64 => Attribute::I64s(values),
             ElementType::I1 => Attribute::Bools(values.into_iter().map(|v| v != 0).collect()),
-            element => Attribute::DenseArray { element, values },
+            element => Attribute::DenseArray { element, values: values.into() },
         })
     }
 
@@ -246,9 +246,11 @@ impl<'s> Parser<'s> {
             return Ok(None);
         }
         self.c.pos += "loc".len();
-        let text = self.c.balanced()?;
-        let location = self.location_text(&text[1..text.len() - 1]);
-        Ok(Some(location).filter(|text| text.trim() != "unknown"))
+        let text = match self.c.alias_in_parens() {
+            Some(text) => text,
+            None => self.c.balanced()?,
+        };
+        Ok(self.location_text(&text[1..text.len() - 1]))
     }
 }
 

@@ -31,45 +31,62 @@ pub(crate) fn is_word_start(byte: u8) -> bool {
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
+    WORD[usize::from(byte)]
 }
+
+/// Which bytes words are made of.
+const WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        word[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+        byte += 1;
+    }
+    word
+};
 
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, bytes: text.as_bytes(), pos: 0 }
     }
 
+    #[inline]
     pub fn text(&self) -> &'s str {
         self.text
     }
 
     /// The source between two offsets.
+    #[inline]
     pub fn slice(&self, start: usize, end: usize) -> &'s str {
         self.text.get(start..end).unwrap_or("")
     }
 
     /// The byte at the position, without skipping space; 0 at the end.
+    #[inline]
     pub fn byte(&self) -> u8 {
         self.byte_at(self.pos)
     }
 
     /// The byte at an offset; 0 at the end.
+    #[inline]
     pub fn byte_at(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 
+    #[inline]
     pub fn at_end(&self) -> bool {
         self.pos >= self.bytes.len()
     }
 
     /// Skips white space and comments.
+    #[inline]
     pub fn ws(&mut self) {
         loop {
             match self.byte() {
                 b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
                 b'/' if self.byte_at(self.pos + 1) == b'/' => {
                     let rest = &self.bytes[self.pos..];
-                    self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+                    self.pos += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 }
                 _ => return,
             }
@@ -77,18 +94,21 @@ impl<'s> Cursor<'s> {
     }
 
     /// The next byte that is not space; 0 at the end.
+    #[inline]
     pub fn peek(&mut self) -> u8 {
         self.ws();
         self.byte()
     }
 
     /// Whether the text here, after space, starts so.
+    #[inline]
     pub fn looking_at(&mut self, token: &str) -> bool {
         self.ws();
         self.bytes[self.pos..].starts_with(token.as_bytes())
     }
 
     /// Takes the punctuation if it is next.
+    #[inline]
     pub fn eat(&mut self, token: &str) -> bool {
         let found = self.looking_at(token);
         if found {
@@ -98,11 +118,13 @@ impl<'s> Cursor<'s> {
     }
 
     /// Takes the punctuation or fails.
+    #[inline]
     pub fn expect(&mut self, token: &str) -> Result<()> {
         if self.eat(token) { Ok(()) } else { Err(self.unexpected(format!("'{token}'"))) }
     }
 
     /// The word at the position, without taking it.
+    #[inline]
     pub fn peek_word(&mut self) -> &'s str {
         self.ws();
         if !is_word_start(self.byte()) {
@@ -114,6 +136,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Takes the keyword if it is next as a whole word.
+    #[inline]
     pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -179,7 +202,7 @@ impl<'s> Cursor<'s> {
         let mut at = start + 1;
         loop {
             let rest = &self.bytes[at..];
-            let Some(stop) = rest.iter().position(|b| matches!(b, b'"' | b'\\' | b'\n')) else {
+            let Some(stop) = memchr::memchr3(b'"', b'\\', b'\n', rest) else {
                 self.pos = self.bytes.len();
                 return Err(Diagnostic::new(
                     codes::TRUNCATED,
@@ -323,6 +346,25 @@ impl<'s> Cursor<'s> {
             return Err(self.unexpected(format!("',' or '{close}'")));
         }
         Ok(items)
+    }
+
+    /// The text from the position through the first such byte, looked for in `most` bytes; empty where it is not there.
+    pub fn through(&self, byte: u8, most: usize) -> &'s str {
+        let rest = &self.bytes[self.pos..];
+        let found = memchr::memchr(byte, &rest[..rest.len().min(most)]);
+        found.map_or("", |at| self.slice(self.pos, self.pos + at + 1))
+    }
+
+    /// Takes `(#name)` if it is here.
+    pub fn alias_in_parens(&mut self) -> Option<&'s str> {
+        let name = self.bytes[self.pos..].strip_prefix(b"(#")?;
+        let length = name.iter().position(|b| !is_word(*b))?;
+        if name[length] != b')' {
+            return None;
+        }
+        let start = self.pos;
+        self.pos += "(#".len() + length + ")".len();
+        Some(self.slice(start, self.pos))
     }
 
     /// Takes text up to and including the bracket that closes the one at the position. Strings and `->` are

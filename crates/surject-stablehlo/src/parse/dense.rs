@@ -65,8 +65,8 @@ impl<'s> Parser<'s> {
         self.c.pos = body;
         let data = self.elements_of(tensor, count, body_end)?;
         self.c.pos = end;
-        let elements =
-            DenseElements { ty: TensorType { encoding: None, ..tensor.clone() }, data }.canonical();
+        let elements = DenseElements { ty: TensorType { encoding: None, ..(**tensor).clone() }.into(), data }
+            .canonical();
         Ok((Attribute::Dense(elements), ty))
     }
 
@@ -228,8 +228,8 @@ impl<'s> Parser<'s> {
         // The first four bytes are the alignment.
         let data = hex.strip_prefix("0x").and_then(|digits| digits.get(8..)).unwrap_or("");
         let data = blob(&format!("0x{data}"), tensor, count, key_span)?;
-        let elements =
-            DenseElements { ty: TensorType { encoding: None, ..tensor.clone() }, data }.canonical();
+        let elements = DenseElements { ty: TensorType { encoding: None, ..(**tensor).clone() }.into(), data }
+            .canonical();
         Ok((Attribute::Dense(elements), ty))
     }
 }

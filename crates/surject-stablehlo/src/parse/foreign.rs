@@ -1,8 +1,10 @@
 //! Pretty forms of the `arith`, `shape` and `tensor` operations that programs with dynamic shapes hold beside those of
 //! StableHLO. They are printed generically.
 
-use super::Parser;
+use smallvec::smallvec;
+
 use super::cursor::Result;
+use super::{Parser, TypeVec};
 use crate::attr::Attribute;
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
@@ -90,11 +92,11 @@ fn form(name: &str) -> Option<Form> {
 
 impl<'s> Parser<'s> {
     /// The operation of another dialect whose name has been read; none without moving where its form is not known.
-    pub(super) fn foreign(&mut self, name: &str) -> Option<Result<(Op, Vec<Type>)>> {
+    pub(super) fn foreign(&mut self, name: &str) -> Option<Result<(Op, TypeVec)>> {
         form(name).map(|form| self.foreign_op(name, form))
     }
 
-    fn foreign_op(&mut self, name: &str, form: Form) -> Result<(Op, Vec<Type>)> {
+    fn foreign_op(&mut self, name: &str, form: Form) -> Result<(Op, TypeVec)> {
         let mut op = Op::new(name.to_string());
         let results = match form {
             Form::Constant => {
@@ -113,16 +115,17 @@ impl<'s> Parser<'s> {
                     }
                 };
                 op.attributes.set("value", value);
-                vec![ty]
+                smallvec![ty]
             }
             Form::ConstShape => {
                 self.dictionary_into(&mut op)?;
                 let sizes = self.c.int_list()?;
                 let elements = DenseElements::i64s(&sizes);
-                let ty = TensorType { element: ElementType::Index, ..elements.ty.clone() };
-                op.attributes.set("shape", Attribute::Dense(DenseElements { ty, ..elements }.canonical()));
+                let ty = TensorType { element: ElementType::Index, ..(*elements.ty).clone() };
+                op.attributes
+                    .set("shape", Attribute::Dense(DenseElements { ty: ty.into(), ..elements }.canonical()));
                 self.c.expect(":")?;
-                vec![self.ty()?]
+                smallvec![self.ty()?]
             }
             Form::Compare(predicates) => {
                 self.c.ws();
@@ -140,19 +143,20 @@ impl<'s> Parser<'s> {
                 op.attributes.set("predicate", Attribute::i64(number as i64));
                 self.c.expect(",")?;
                 let ty = self.typed_operands(&mut op)?;
-                vec![match ty {
-                    Type::Tensor(tensor) => Type::Tensor(TensorType { element: ElementType::I1, ..tensor }),
+                smallvec![match ty {
+                    Type::Tensor(tensor) =>
+                        TensorType { element: ElementType::I1, ..(*tensor).clone() }.into(),
                     _ => Type::Scalar(ElementType::I1),
                 }]
             }
-            Form::Same => vec![self.typed_operands(&mut op)?],
+            Form::Same => smallvec![self.typed_operands(&mut op)?],
             Form::Select => {
                 op.operands = self.operands()?;
                 self.dictionary_into(&mut op)?;
                 self.c.expect(":")?;
                 let types = self.type_list()?;
                 let last = types.last().cloned();
-                vec![last.unwrap_or(Type::None)]
+                smallvec![last.unwrap_or(Type::None)]
             }
             Form::Cast => {
                 op.operands = self.operands()?;
@@ -174,7 +178,7 @@ impl<'s> Parser<'s> {
                 let types = self.type_list()?;
                 self.check_inputs(name, &op.operands, &types, start)?;
                 match form {
-                    Form::Gives(ty) => vec![Type::Opaque(ty.into())],
+                    Form::Gives(ty) => smallvec![Type::Opaque(ty.into())],
                     _ => {
                         self.c.expect("->")?;
                         self.result_types()?
@@ -184,16 +188,16 @@ impl<'s> Parser<'s> {
             Form::Dim => {
                 op.operands = self.operands()?;
                 self.first_type(&mut op)?;
-                vec![Type::Scalar(ElementType::Index)]
+                smallvec![Type::Scalar(ElementType::Index)]
             }
             Form::Extract => {
-                op.operands = vec![self.operand()?];
+                op.operands = smallvec![self.operand()?];
                 self.c.expect("[")?;
                 op.operands.extend(self.operands()?);
                 self.c.expect("]")?;
                 match self.first_type(&mut op)? {
-                    Type::Tensor(tensor) => vec![Type::Scalar(tensor.element)],
-                    other => vec![other],
+                    Type::Tensor(tensor) => smallvec![Type::Scalar(tensor.element.clone())],
+                    other => smallvec![other],
                 }
             }
             Form::Elements => {
@@ -207,7 +211,7 @@ impl<'s> Parser<'s> {
                     let element = Type::Scalar(tensor.element.clone());
                     op.operands.iter().try_for_each(|v| self.check_type(*v, &element, start))?;
                 }
-                vec![ty]
+                smallvec![ty]
             }
         };
         Ok((op, results))

@@ -1,8 +1,10 @@
 //! The pretty forms: which one an operation has, and those that are a line of operands, attributes and types.
 
-use super::Parser;
+use smallvec::smallvec;
+
 use super::attrs::{enumeration, number_of_type};
 use super::cursor::Result;
+use super::{Parser, TypeVec};
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::{Op, ValueId};
@@ -12,7 +14,7 @@ use crate::types::{ElementType, TensorType, Type};
 
 impl<'s> Parser<'s> {
     /// An operation that starts with its bare name.
-    pub(super) fn pretty(&mut self) -> Result<(Op, Vec<Type>)> {
+    pub(super) fn pretty(&mut self) -> Result<(Op, TypeVec)> {
         self.c.ws();
         let start = self.c.pos;
         let word = self.c.word("an operation or '}'")?;
@@ -66,7 +68,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Unknown operations are read only in the generic form.
-    fn unknown_pretty(&mut self, word: &'s str, start: usize) -> Result<(Op, Vec<Type>)> {
+    fn unknown_pretty(&mut self, word: &'s str, start: usize) -> Result<(Op, TypeVec)> {
         let span = Span::new(start, self.c.pos);
         if !word.contains('.') {
             self.c.pos = start;
@@ -95,7 +97,7 @@ impl<'s> Parser<'s> {
         labels: &'static [(&'static str, &'static str)],
         types: Types,
         parenthesised: bool,
-    ) -> Result<Vec<Type>> {
+    ) -> Result<TypeVec> {
         if parenthesised {
             self.c.expect("(")?;
         }
@@ -223,7 +225,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The types after the colon of a listed form; those of the results.
-    fn types(&mut self, op: &Op, types: Types) -> Result<Vec<Type>> {
+    fn types(&mut self, op: &Op, types: Types) -> Result<TypeVec> {
         match types {
             Types::Functional => self.functional(&op.name, &op.operands),
             Types::Same => self.same_types(op),
@@ -233,9 +235,9 @@ impl<'s> Parser<'s> {
                 let start = self.c.pos;
                 // Also the functional type that the generic form would have.
                 if self.c.byte() == b'(' {
-                    let function = self.function_type()?;
-                    self.check_inputs(&op.name, &op.operands, &function.inputs, start)?;
-                    return Ok(function.results);
+                    let (inputs, results) = self.signature()?;
+                    self.check_inputs(&op.name, &op.operands, &inputs, start)?;
+                    return Ok(results);
                 }
                 let inputs = self.type_list()?;
                 self.check_inputs(&op.name, &op.operands, &inputs, start)?;
@@ -247,39 +249,39 @@ impl<'s> Parser<'s> {
                 self.c.ws();
                 let start = self.c.pos;
                 if self.c.byte() == b'(' {
-                    let function = self.function_type()?;
-                    self.check_inputs(&op.name, &op.operands, &function.inputs, start)?;
-                    return Ok(function.results);
+                    let (inputs, results) = self.signature()?;
+                    self.check_inputs(&op.name, &op.operands, &inputs, start)?;
+                    return Ok(results);
                 }
                 let mut inputs = self.type_list()?;
                 if inputs.len() == 1 {
                     inputs.resize(op.operands.len(), inputs[0].clone());
                 }
                 self.check_inputs(&op.name, &op.operands, &inputs, start)?;
-                Ok(Vec::new())
+                Ok(TypeVec::new())
             }
         }
     }
 
     /// `: T` for operands and the result, or a functional type.
-    pub(super) fn same_types(&mut self, op: &Op) -> Result<Vec<Type>> {
+    pub(super) fn same_types(&mut self, op: &Op) -> Result<TypeVec> {
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() == b'(' {
-            let function = self.function_type()?;
-            self.check_inputs(&op.name, &op.operands, &function.inputs, start)?;
-            return Ok(function.results);
+            let (inputs, results) = self.signature()?;
+            self.check_inputs(&op.name, &op.operands, &inputs, start)?;
+            return Ok(results);
         }
         let ty = self.ty()?;
         for value in &op.operands {
             self.check_type(*value, &ty, start)?;
         }
-        Ok(vec![ty])
+        Ok(smallvec![ty])
     }
 
     /// `{…} dense<…> : T`, or `() <{value = …}> : () -> T` where the value has another type than the result.
-    fn constant(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn constant(&mut self, op: &mut Op) -> Result<TypeVec> {
         if self.c.eat("(") {
             self.c.expect(")")?;
             if self.c.eat("<") {
@@ -292,11 +294,11 @@ impl<'s> Parser<'s> {
         self.dictionary_into(op)?;
         let (value, ty) = self.elements()?;
         op.attributes.set("value", value);
-        Ok(vec![ty])
+        Ok(smallvec![ty])
     }
 
     /// `LT, %a, %b, FLOAT : (T, T) -> U`
-    fn compare(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn compare(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.attributes.set("comparison_direction", self.bare_enumeration("comparison_direction")?);
         self.c.expect(",")?;
         op.operands = self.operands()?;
@@ -308,16 +310,16 @@ impl<'s> Parser<'s> {
     }
 
     /// `%p, %a, %b : P, T`, or a functional type
-    fn select(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn select(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands()?;
         self.dictionary_into(op)?;
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() == b'(' {
-            let function = self.function_type()?;
-            self.check_inputs(&op.name, &op.operands, &function.inputs, start)?;
-            return Ok(function.results);
+            let (inputs, results) = self.signature()?;
+            self.check_inputs(&op.name, &op.operands, &inputs, start)?;
+            return Ok(results);
         }
         let types = self.type_list()?;
         let [predicate, branch] = types.as_slice() else {
@@ -331,33 +333,34 @@ impl<'s> Parser<'s> {
         };
         let inputs = [predicate.clone(), branch.clone(), branch.clone()];
         self.check_inputs(&op.name, &op.operands, &inputs, start)?;
-        Ok(vec![branch.clone()])
+        Ok(smallvec![branch.clone()])
     }
 
     /// `%re, %im : tensor<…xcomplex<f32>>`
-    fn complex_op(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn complex_op(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands()?;
         self.dictionary_into(op)?;
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;
         if self.c.byte() == b'(' {
-            let function = self.function_type()?;
-            self.check_inputs(&op.name, &op.operands, &function.inputs, start)?;
-            return Ok(function.results);
+            let (inputs, results) = self.signature()?;
+            self.check_inputs(&op.name, &op.operands, &inputs, start)?;
+            return Ok(results);
         }
         let ty = self.ty()?;
         if let Type::Tensor(tensor) = &ty {
-            let part = Type::Tensor(TensorType { element: tensor.element.real_part(), ..tensor.clone() });
+            let part =
+                Type::Tensor(TensorType { element: tensor.element.real_part(), ..(**tensor).clone() }.into());
             for value in &op.operands {
                 self.check_type(*value, &part, start)?;
             }
         }
-        Ok(vec![ty])
+        Ok(smallvec![ty])
     }
 
     /// `%x, format = e8m7 : T`
-    fn reduce_precision(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn reduce_precision(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands()?;
         if self.c.eat(",") {
             self.c.expect_word("format")?;
@@ -380,8 +383,8 @@ impl<'s> Parser<'s> {
     }
 
     /// `%x [0:4, 1:8:2] : (T) -> U`
-    fn slice(&mut self, op: &mut Op) -> Result<Vec<Type>> {
-        op.operands = vec![self.operand()?];
+    fn slice(&mut self, op: &mut Op) -> Result<TypeVec> {
+        op.operands = vec![self.operand()?].into();
         let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
         self.c.list("[", "]", |c| {
             starts.push(c.int()?);
@@ -398,7 +401,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `%a, %b : tuple<T, U>`
-    fn tuple(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn tuple(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands()?;
         self.dictionary_into(op)?;
         self.c.expect(":")?;
@@ -411,12 +414,12 @@ impl<'s> Parser<'s> {
                 .expected("a tuple type"));
         };
         self.check_inputs(&op.name, &op.operands, parts, start)?;
-        Ok(vec![ty])
+        Ok(smallvec![ty])
     }
 
     /// `%t[0] : (tuple<T>) -> T`
-    fn get_tuple_element(&mut self, op: &mut Op) -> Result<Vec<Type>> {
-        op.operands = vec![self.operand()?];
+    fn get_tuple_element(&mut self, op: &mut Op) -> Result<TypeVec> {
+        op.operands = vec![self.operand()?].into();
         self.c.expect("[")?;
         let index = number_of_type(&self.c.number()?, ElementType::I32)?;
         op.attributes.set("index", index);
@@ -426,18 +429,18 @@ impl<'s> Parser<'s> {
     }
 
     /// `{…} %a, %b : T, U`, or `()`
-    fn barrier(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn barrier(&mut self, op: &mut Op) -> Result<TypeVec> {
         self.dictionary_into(op)?;
         if self.c.eat("(") {
             self.c.expect(")")?;
-            return Ok(Vec::new());
+            return Ok(TypeVec::new());
         }
         op.operands = self.operands()?;
         self.types_of_operands(op)
     }
 
     /// `: T, U` for the operands, one each.
-    pub(super) fn types_of_operands(&mut self, op: &Op) -> Result<Vec<Type>> {
+    pub(super) fn types_of_operands(&mut self, op: &Op) -> Result<TypeVec> {
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;
@@ -447,9 +450,9 @@ impl<'s> Parser<'s> {
     }
 
     /// `%x, dense<…> : T, tolerance = 0.1`
-    fn check_const(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    fn check_const(&mut self, op: &mut Op) -> Result<TypeVec> {
         let value = self.operand()?;
-        op.operands = vec![value];
+        op.operands = vec![value].into();
         self.c.expect(",")?;
         self.c.ws();
         let start = self.c.pos;
@@ -463,7 +466,7 @@ impl<'s> Parser<'s> {
             op.attributes.set("tolerance", tolerance);
         }
         self.dictionary_into(op)?;
-        Ok(Vec::new())
+        Ok(TypeVec::new())
     }
 
     /// A value that is checked against a constant may be known with fewer static extents than the constant.

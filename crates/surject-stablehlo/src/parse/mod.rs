@@ -7,6 +7,7 @@ mod dense;
 mod foreign;
 mod forms;
 mod module;
+mod names;
 mod ops;
 mod recover;
 mod sharding;
@@ -16,9 +17,12 @@ mod types;
 
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::hash::FastHash;
-use crate::module::{Module, ValueId};
+use crate::module::Module;
+use crate::types::Type;
 use cursor::{Cursor, Result};
 pub(crate) use sharding::{ReadSharding, read_mesh, read_names, read_sharding, read_shardings, read_symbol};
 
@@ -37,7 +41,7 @@ pub fn parse(source: impl AsRef<[u8]>) -> std::result::Result<Module, Diagnostic
     }
     let mut parser = Parser::new(readable(bytes)?);
     parser.module()?;
-    parser.module.values.shrink_to_fit();
+    parser.module.shrink_to_fit();
     Ok(parser.module)
 }
 
@@ -90,7 +94,7 @@ pub(crate) fn parse_types(text: &str) -> Result<Vec<crate::types::Type>> {
         return Ok(Vec::new());
     }
     let types = parser.type_list()?;
-    parser.end().map(|()| types)
+    parser.end().map(|()| types.into_vec())
 }
 
 /// The source as text.
@@ -104,12 +108,17 @@ fn readable(bytes: &[u8]) -> Result<&str> {
     })
 }
 
+/// Types of operands or of results, which are few.
+type TypeVec = SmallVec<[Type; 2]>;
+
 /// The state of reading one source.
 pub(crate) struct Parser<'s> {
     c: Cursor<'s>,
     depth: usize,
     module: Module,
-    names: Names<'s>,
+    names: names::Names<'s>,
+    /// The tensor types so far, by their text: a program has few, and writes them often.
+    tensors: HashMap<&'s str, Type, FxBuildHasher>,
     /// Names of the functions so far.
     symbols: HashSet<String>,
     aliases: alias::Aliases<'s>,
@@ -125,7 +134,8 @@ impl<'s> Parser<'s> {
             c: Cursor::new(text),
             depth: 0,
             module: Module::default(),
-            names: Names::default(),
+            names: names::Names::default(),
+            tensors: HashMap::default(),
             symbols: HashSet::new(),
             aliases: alias::Aliases::default(),
             recovery: None,
@@ -158,35 +168,5 @@ impl<'s> Parser<'s> {
 
     fn leave(&mut self) {
         self.depth -= 1;
-    }
-}
-
-/// The values in scope: a name stands for one value, or for a group `%name:n` of consecutive ones.
-#[derive(Default)]
-struct Names<'s> {
-    known: HashMap<&'s str, (ValueId, u32), FastHash>,
-    /// Names in the order of definition; a scope ends by forgetting those that came after its start.
-    order: Vec<&'s str>,
-}
-
-impl<'s> Names<'s> {
-    fn scope(&self) -> usize {
-        self.order.len()
-    }
-
-    fn close(&mut self, scope: usize) {
-        for name in self.order.drain(scope..) {
-            self.known.remove(name);
-        }
-    }
-
-    /// Whether the name was free.
-    fn define(&mut self, name: &'s str, first: ValueId, count: u32) -> bool {
-        if self.known.contains_key(name) {
-            return false;
-        }
-        self.known.insert(name, (first, count));
-        self.order.push(name);
-        true
     }
 }

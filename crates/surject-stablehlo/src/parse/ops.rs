@@ -1,11 +1,14 @@
 //! The grammar of operations: results, the generic form, regions, names of values.
 
-use super::Parser;
+use smallvec::SmallVec;
+
 use super::cursor::Result;
+use super::names::Named;
+use super::{Parser, TypeVec};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Op, Region, ValueId};
+use crate::module::{Op, Region, ValueId, Values};
 use crate::normalise::{merge, normalise};
-use crate::types::{FunctionType, Type};
+use crate::types::Type;
 
 /// A name on the left of `=`, with the number of results it stands for.
 struct Target<'s> {
@@ -14,19 +17,21 @@ struct Target<'s> {
     span: Span,
 }
 
+type Targets<'s> = SmallVec<[Target<'s>; 1]>;
+
 impl<'s> Parser<'s> {
     /// One operation in either form, with its results and location.
     pub(super) fn op(&mut self) -> Result<Op> {
         self.enter()?;
-        let targets = if self.c.peek() == b'%' { self.targets()? } else { Vec::new() };
+        let targets = if self.c.peek() == b'%' { self.targets()? } else { Targets::new() };
         self.c.ws();
         let start = self.c.pos;
         let (mut op, results) = if self.c.byte() == b'"' { self.generic()? } else { self.pretty()? };
         op.span = Span::new(start, self.c.pos);
         op.location = self.location()?;
         self.define_results(&mut op, &targets, results)?;
-        let types: Vec<&Type> = op.operands.iter().map(|v| self.module.ty(*v)).collect();
-        normalise(&mut op, &types)?;
+        let first = op.operands.first().map(|v| self.module.ty(*v));
+        normalise(&mut op, first)?;
         op.attributes.shrink_to_fit();
         op.regions.shrink_to_fit();
         self.leave();
@@ -34,8 +39,8 @@ impl<'s> Parser<'s> {
     }
 
     /// `%a, %b:2 =`
-    fn targets(&mut self) -> Result<Vec<Target<'s>>> {
-        let mut targets = Vec::new();
+    fn targets(&mut self) -> Result<Targets<'s>> {
+        let mut targets = Targets::new();
         loop {
             self.c.ws();
             let start = self.c.pos;
@@ -59,7 +64,7 @@ impl<'s> Parser<'s> {
         Ok(targets)
     }
 
-    fn define_results(&mut self, op: &mut Op, targets: &[Target<'s>], types: Vec<Type>) -> Result<()> {
+    fn define_results(&mut self, op: &mut Op, targets: &[Target<'s>], types: TypeVec) -> Result<()> {
         let named: u64 = targets.iter().map(|t| u64::from(t.count)).sum();
         if named != types.len() as u64 && !(targets.is_empty() && types.is_empty()) && !targets.is_empty() {
             let span = Span::new(targets[0].span.start, targets[targets.len() - 1].span.end);
@@ -88,7 +93,7 @@ impl<'s> Parser<'s> {
 
     /// Makes a name known in the current scope.
     pub(super) fn define(&mut self, name: &'s str, first: ValueId, count: u32, span: Span) -> Result<()> {
-        if self.names.define(name, first, count) {
+        if self.names.define(name, Named { first, count }) {
             return Ok(());
         }
         Err(Diagnostic::new(codes::REDEFINED, span, format!("the value '%{name}' is already defined"))
@@ -110,7 +115,7 @@ impl<'s> Parser<'s> {
             index = Some(self.c.int()?);
         }
         let span = Span::new(start, self.c.pos);
-        let Some((first, count)) = self.names.known.get(name).copied() else {
+        let Some(Named { first, count }) = self.names.get(name) else {
             self.is_poisoned(name);
             return Err(Diagnostic::new(
                 codes::UNDEFINED,
@@ -135,8 +140,8 @@ impl<'s> Parser<'s> {
     }
 
     /// Operands separated by commas; possibly none.
-    pub(super) fn operands(&mut self) -> Result<Vec<ValueId>> {
-        let mut operands = Vec::new();
+    pub(super) fn operands(&mut self) -> Result<Values> {
+        let mut operands = Values::new();
         if self.c.peek() != b'%' {
             return Ok(operands);
         }
@@ -155,7 +160,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `(%a, %b)`
-    pub(super) fn operands_in_parens(&mut self) -> Result<Vec<ValueId>> {
+    pub(super) fn operands_in_parens(&mut self) -> Result<Values> {
         self.c.expect("(")?;
         let operands = self.operands()?;
         if !self.c.eat(")") {
@@ -181,11 +186,11 @@ impl<'s> Parser<'s> {
     }
 
     /// `: (A, B) -> C` for the given operands; the types of the results.
-    pub(super) fn functional(&mut self, name: &str, operands: &[ValueId]) -> Result<Vec<Type>> {
+    pub(super) fn functional(&mut self, name: &str, operands: &[ValueId]) -> Result<TypeVec> {
         self.c.expect(":")?;
         self.c.ws();
         let start = self.c.pos;
-        let FunctionType { inputs, results } = self.function_type()?;
+        let (inputs, results) = self.signature()?;
         self.check_inputs(name, operands, &inputs, start)?;
         Ok(results)
     }
@@ -208,17 +213,14 @@ impl<'s> Parser<'s> {
     }
 
     /// `"op"(operands) <{properties}> ({regions}) {attributes} : type`
-    fn generic(&mut self) -> Result<(Op, Vec<Type>)> {
+    fn generic(&mut self) -> Result<(Op, TypeVec)> {
         let name_start = self.c.pos;
         let name = String::from_utf8_lossy(&self.c.string()?).into_owned();
         let name_span = Span::new(name_start, self.c.pos);
         if name.is_empty() {
             return Err(Diagnostic::new(codes::SYNTAX, name_span, "an operation without a name"));
         }
-        let mut op = match crate::table::lookup(&name) {
-            Some(spec) => Op::new(spec.name),
-            None => Op::new(name),
-        };
+        let mut op = Op::new(name);
         op.operands = self.operands_in_parens()?;
         if self.c.peek() == b'[' {
             let span = Span::new(self.c.pos, self.c.pos + 1);

@@ -1,41 +1,41 @@
 //! The pretty forms of Shardy. What stands in their brackets is kept as the text of the attribute that the generic form
 //! has there.
 
-use super::Parser;
 use super::attrs::number_of_type;
 use super::cursor::{Cursor, Result};
+use super::{Parser, TypeVec};
 use crate::attr::Attribute;
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::module::Op;
 use crate::sharding::{Mesh, MeshAxis, ShardedDim};
 use crate::table::{Piece, PieceValue};
-use crate::types::{ElementType, Type};
+use crate::types::ElementType;
 
 impl<'s> Parser<'s> {
     /// `@name = <["x"=2]> {…}`
-    pub(super) fn mesh(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn mesh(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.attributes.set("sym_name", Attribute::String(self.c.symbol()?));
         self.c.expect("=")?;
         let body = self.bracketed('<')?;
         op.attributes.set("mesh", Attribute::Opaque(format!("#sdy.mesh{body}")));
         self.dictionary_into(op)?;
-        Ok(Vec::new())
+        Ok(Vec::new().into())
     }
 
     /// `{"x"} %a out_sharding=<@mesh, [{}]> {…} : T`
-    pub(super) fn sharded(&mut self, op: &mut Op, before: &[Piece], after: &[Piece]) -> Result<Vec<Type>> {
+    pub(super) fn sharded(&mut self, op: &mut Op, before: &[Piece], after: &[Piece]) -> Result<TypeVec> {
         self.pieces(op, before)?;
-        op.operands = vec![self.operand()?];
+        op.operands = vec![self.operand()?].into();
         self.pieces(op, after)?;
         self.dictionary_into(op)?;
         let types = self.same_types(op)?;
         // The one operation that only names its operand gives nothing back.
         let gives = op.spec().is_none_or(|spec| spec.results.min > 0);
-        Ok(if gives { types } else { Vec::new() })
+        Ok(if gives { types } else { Vec::new().into() })
     }
 
     /// `<"name">(%a) in_shardings=[…] out_shardings=[…] (%b: T) {…} {…} : (T) -> U`
-    pub(super) fn computation(&mut self, op: &mut Op, pieces: &[Piece]) -> Result<Vec<Type>> {
+    pub(super) fn computation(&mut self, op: &mut Op, pieces: &[Piece]) -> Result<TypeVec> {
         if self.c.eat("<") {
             op.attributes
                 .set("name", Attribute::String(String::from_utf8_lossy(&self.c.string()?).into_owned()));

@@ -40,14 +40,14 @@ impl<'s> Parser<'s> {
     pub(super) fn stablehlo_attribute(&mut self, name: &str, start: usize) -> Result<Option<Attribute>> {
         let attribute = match name {
             "" => return self.short_enumeration(),
-            "dot" => Attribute::Dot(self.dot_dims()?),
-            "conv" => Attribute::Conv(self.conv_attribute()?),
-            "gather" => Attribute::Gather(self.gather_dims()?),
-            "scatter" => Attribute::Scatter(self.scatter_dims()?),
+            "dot" => Attribute::Dot(Box::new(self.dot_dims()?)),
+            "conv" => Attribute::Conv(Box::new(self.conv_attribute()?)),
+            "gather" => Attribute::Gather(Box::new(self.gather_dims()?)),
+            "scatter" => Attribute::Scatter(Box::new(self.scatter_dims()?)),
             "channel_handle" => Attribute::ChannelHandle(self.channel_handle()?),
-            "output_operand_alias" => Attribute::OutputOperandAlias(self.operand_alias()?),
-            "result_accuracy" => Attribute::ResultAccuracy(self.result_accuracy()?),
-            "dot_algorithm" => Attribute::DotAlgorithm(self.dot_algorithm()?),
+            "output_operand_alias" => Attribute::OutputOperandAlias(Box::new(self.operand_alias()?)),
+            "result_accuracy" => Attribute::ResultAccuracy(Box::new(self.result_accuracy()?)),
+            "dot_algorithm" => Attribute::DotAlgorithm(Box::new(self.dot_algorithm()?)),
             kind if enum_values(kind).is_some() => {
                 self.c.expect("<")?;
                 let value = self.c.word("the value of an enumeration")?;

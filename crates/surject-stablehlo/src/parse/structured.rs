@@ -1,7 +1,7 @@
 //! The pretty forms with a grammar of their own: contractions, reductions, loops, calls.
 
-use super::Parser;
 use super::cursor::Result;
+use super::{Parser, TypeVec};
 use crate::attr::{Attribute, DotDims};
 use crate::dense::DenseElements;
 use crate::diagnostic::{Diagnostic, Span, codes};
@@ -11,7 +11,7 @@ use crate::types::{ElementType, TensorType, Type};
 
 impl<'s> Parser<'s> {
     /// `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = […], algorithm = <…>`
-    pub(super) fn dot_general(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn dot_general(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands()?;
         let mut dims = DotDims::default();
         while self.c.eat(",") {
@@ -32,7 +32,7 @@ impl<'s> Parser<'s> {
                 }
                 "algorithm" => {
                     let algorithm = self.dot_algorithm()?;
-                    op.attributes.set("algorithm", Attribute::DotAlgorithm(algorithm));
+                    op.attributes.set("algorithm", Attribute::DotAlgorithm(Box::new(algorithm)));
                 }
                 _ => {
                     let lhs = self.c.int_list()?;
@@ -46,18 +46,18 @@ impl<'s> Parser<'s> {
                 }
             }
         }
-        op.attributes.set("dot_dimension_numbers", Attribute::Dot(dims));
+        op.attributes.set("dot_dimension_numbers", Attribute::Dot(Box::new(dims)));
         self.dictionary_into(op)?;
         self.functional(&op.name, &op.operands)
     }
 
     /// `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`
-    pub(super) fn convolution(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn convolution(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands_in_parens()?;
         self.c.expect_word("dim_numbers")?;
         self.c.expect("=")?;
         let dims = self.conv_dims()?;
-        op.attributes.set("dimension_numbers", Attribute::Conv(dims));
+        op.attributes.set("dimension_numbers", Attribute::Conv(Box::new(dims)));
         self.c.expect(",")?;
         self.c.expect_word("window")?;
         self.c.expect("=")?;
@@ -127,7 +127,7 @@ impl<'s> Parser<'s> {
 
     /// `(%x init: %i), … applies op across dimensions = [0] : …`, or without `applies` and with a reducer after
     /// the types.
-    pub(super) fn reduce(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn reduce(&mut self, op: &mut Op) -> Result<TypeVec> {
         let (mut inputs, mut inits) = (Vec::new(), Vec::new());
         loop {
             self.c.expect("(")?;
@@ -141,8 +141,8 @@ impl<'s> Parser<'s> {
             }
         }
         let count = inputs.len();
-        op.operands = inputs;
-        op.operands.append(&mut inits);
+        op.operands = inputs.into();
+        op.operands.extend(inits);
         self.c.ws();
         let body_start = self.c.pos;
         let applied = if self.c.eat_word("applies") { Some(self.applied_op()?) } else { None };
@@ -191,12 +191,12 @@ impl<'s> Parser<'s> {
         let element = element.ok_or_else(|| {
             Diagnostic::new(codes::TYPE, span, format!("'{}' of a value that is no tensor", op.name))
         })?;
-        let scalar = Type::Tensor(TensorType { shape: Vec::new(), element, encoding: None });
+        let scalar = Type::Tensor(TensorType { shape: Vec::new(), element, encoding: None }.into());
         let a = self.module.new_value(scalar.clone(), "");
         let b = self.module.new_value(scalar.clone(), "");
         let c = self.module.new_value(scalar.clone(), "");
-        let combine = Op { operands: vec![a, b], results: vec![c], span, ..Op::new(name) };
-        let give_back = Op { operands: vec![c], span, ..Op::new("stablehlo.return") };
+        let combine = Op { operands: vec![a, b].into(), results: vec![c].into(), span, ..Op::new(name) };
+        let give_back = Op { operands: vec![c].into(), span, ..Op::new("stablehlo.return") };
         Ok(Region { params: vec![(a, scalar.clone()), (b, scalar)], ops: vec![combine, give_back] })
     }
 
@@ -217,7 +217,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `(%i = %a, …) : T, … attributes {…} cond {…} do {…}`
-    pub(super) fn while_op(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn while_op(&mut self, op: &mut Op) -> Result<TypeVec> {
         let mut names = Vec::new();
         self.c.expect("(")?;
         if !self.c.eat(")") {
@@ -242,7 +242,7 @@ impl<'s> Parser<'s> {
             }
         }
         let types = if op.operands.is_empty() && self.c.peek() != b':' {
-            Vec::new()
+            TypeVec::new()
         } else {
             self.types_of_operands(op)?
         };
@@ -261,7 +261,7 @@ impl<'s> Parser<'s> {
 
     /// `(%a) inits (%b) dimension=0 attributes {…} {…} : (T, U) -> (V, U)`: the results that carry are as many as the
     /// initial values.
-    pub(super) fn scan_op(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn scan_op(&mut self, op: &mut Op) -> Result<TypeVec> {
         op.operands = self.operands_in_parens()?;
         self.c.expect_word("inits")?;
         let mut inits = self.operands_in_parens()?;
@@ -279,7 +279,7 @@ impl<'s> Parser<'s> {
         let results = self.functional(&op.name, &op.operands)?;
         let sizes = |first: usize| Attribute::DenseArray {
             element: ElementType::I32,
-            values: vec![first as i64, carried as i64],
+            values: vec![first as i64, carried as i64].into(),
         };
         op.attributes.set("operandSegmentSizes", sizes(inputs));
         op.attributes.set("resultSegmentSizes", sizes(results.len().saturating_sub(carried)));
@@ -287,7 +287,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `@target(%a) {…} : (T) -> U`
-    pub(super) fn custom_call(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn custom_call(&mut self, op: &mut Op) -> Result<TypeVec> {
         let target = self.c.symbol()?;
         op.attributes.set("call_target_name", Attribute::String(target));
         op.operands = self.operands_in_parens()?;
@@ -296,7 +296,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `"name" %a, %b {…} : (T, U) -> V`
-    pub(super) fn composite(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn composite(&mut self, op: &mut Op) -> Result<TypeVec> {
         let name = String::from_utf8_lossy(&self.c.string()?).into_owned();
         op.attributes.set("name", Attribute::String(name));
         op.operands = self.operands()?;
@@ -305,7 +305,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `@callee(%a) {…} : (T) -> U`
-    pub(super) fn call(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn call(&mut self, op: &mut Op) -> Result<TypeVec> {
         let callee = self.symbol_path()?;
         op.attributes.set("callee", Attribute::Symbol(callee));
         op.operands = self.operands_in_parens()?;
@@ -314,13 +314,13 @@ impl<'s> Parser<'s> {
     }
 
     /// `{…} %a, %b : T, U`, or nothing
-    pub(super) fn return_op(&mut self, op: &mut Op) -> Result<Vec<Type>> {
+    pub(super) fn return_op(&mut self, op: &mut Op) -> Result<TypeVec> {
         self.dictionary_into(op)?;
         op.operands = self.operands()?;
         self.dictionary_into(op)?;
         if !op.operands.is_empty() {
             self.types_of_operands(op)?;
         }
-        Ok(Vec::new())
+        Ok(Vec::new().into())
     }
 }

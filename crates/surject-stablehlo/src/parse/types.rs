@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Parser;
+use smallvec::smallvec;
+
 use super::cursor::{Result, is_word_start};
+use super::{Parser, TypeVec};
 use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::quantized::QuantizedType;
 use crate::types::{Dim, ElementType, FunctionType, TensorType, Type, bounds_text};
+
+/// Texts of tensor types of more bytes are read each time.
+const MAX_KNOWN: usize = 96;
 
 /// No program has tensors of nearly so many dimensions.
 const MAX_RANK: usize = 256;
@@ -15,36 +20,55 @@ impl<'s> Parser<'s> {
     /// Any type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         match self.c.peek() {
-            b't' if self.c.looking_at("tensor<") => {
-                let start = self.c.pos;
-                self.c.pos += "tensor".len();
-                self.tensor_type(start)
-            }
-            b'(' => self.function_type().map(|f| Type::Function(Box::new(f))),
+            b't' if self.c.looking_at("tensor<") => self.known_tensor_type(),
+            b'(' => self.function_type().map(|f| Type::Function(Arc::new(f))),
             b'!' => self.dialect_type(),
             byte if is_word_start(byte) => self.builtin_type(),
             _ => Err(self.c.unexpected("a type, for example 'tensor<2x3xf32>'")),
         }
     }
 
+    /// A tensor type, read once for each text that it has.
+    fn known_tensor_type(&mut self) -> Result<Type> {
+        let start = self.c.pos;
+        let text = self.c.through(b'>', MAX_KNOWN);
+        if let Some(ty) = self.tensors.get(text) {
+            self.c.pos += text.len();
+            return Ok(ty.clone());
+        }
+        self.c.pos += "tensor".len();
+        let ty = self.tensor_type(start)?;
+        // Where the first bracket does not close the type, the text is only a part of it.
+        if self.c.pos == start + text.len() {
+            self.tensors.insert(text, ty.clone());
+        }
+        Ok(ty)
+    }
+
     /// `(A, B) -> C` or `(A, B) -> (C, D)`
     pub(super) fn function_type(&mut self) -> Result<FunctionType> {
+        let (inputs, results) = self.signature()?;
+        Ok(FunctionType { inputs: inputs.into_vec(), results: results.into_vec() })
+    }
+
+    /// As [`Parser::function_type`]: inputs and results.
+    pub(super) fn signature(&mut self) -> Result<(TypeVec, TypeVec)> {
         self.enter()?;
         let inputs = self.type_list_in_parens()?;
         self.c.expect("->")?;
         let results = self.result_types()?;
         self.leave();
-        Ok(FunctionType { inputs, results })
+        Ok((inputs, results))
     }
 
     /// What follows `->`: one type, or several in parentheses.
-    pub(super) fn result_types(&mut self) -> Result<Vec<Type>> {
-        if self.c.peek() == b'(' { self.type_list_in_parens() } else { Ok(vec![self.ty()?]) }
+    pub(super) fn result_types(&mut self) -> Result<TypeVec> {
+        if self.c.peek() == b'(' { self.type_list_in_parens() } else { Ok(smallvec![self.ty()?]) }
     }
 
-    fn type_list_in_parens(&mut self) -> Result<Vec<Type>> {
+    fn type_list_in_parens(&mut self) -> Result<TypeVec> {
         self.c.expect("(")?;
-        let mut types = Vec::new();
+        let mut types = TypeVec::new();
         if self.c.eat(")") {
             return Ok(types);
         }
@@ -61,8 +85,8 @@ impl<'s> Parser<'s> {
     }
 
     /// Types separated by commas, at least one.
-    pub(super) fn type_list(&mut self) -> Result<Vec<Type>> {
-        let mut types = vec![self.ty()?];
+    pub(super) fn type_list(&mut self) -> Result<TypeVec> {
+        let mut types: TypeVec = smallvec![self.ty()?];
         while self.c.eat(",") {
             types.push(self.ty()?);
         }
@@ -80,7 +104,7 @@ impl<'s> Parser<'s> {
             "tensor" => self.tensor_type(start),
             "memref" | "vector" if self.c.byte() == b'<' => {
                 self.c.balanced()?;
-                Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()))
+                Ok(Type::Opaque(self.c.slice(start, self.c.pos).into()))
             }
             _ => match ElementType::from_keyword(word) {
                 Some(element) => Ok(Type::Scalar(element)),
@@ -91,14 +115,14 @@ impl<'s> Parser<'s> {
     }
 
     fn tuple_type(&mut self) -> Result<Type> {
-        self.parts().map(Type::Tuple)
+        self.parts().map(|parts| Type::Tuple(parts.into_vec().into()))
     }
 
     /// `<T, U>`
-    fn parts(&mut self) -> Result<Vec<Type>> {
+    fn parts(&mut self) -> Result<TypeVec> {
         self.enter()?;
         self.c.expect("<")?;
-        let parts = if self.c.peek() == b'>' { Vec::new() } else { self.type_list()? };
+        let parts = if self.c.peek() == b'>' { TypeVec::new() } else { self.type_list()? };
         self.c.expect(">")?;
         self.leave();
         Ok(parts)
@@ -132,7 +156,7 @@ impl<'s> Parser<'s> {
             return Ok(Type::Token);
         }
         if name == "stablehlo.future" && self.c.byte() == b'<' {
-            return self.parts().map(Type::Future);
+            return self.parts().map(|parts| Type::Future(parts.into_vec().into()));
         }
         if name.starts_with("stablehlo.") || name.starts_with("chlo.") {
             let span = Span::new(start, self.c.pos);
@@ -144,7 +168,7 @@ impl<'s> Parser<'s> {
         } else if !name.contains('.') {
             return self.type_alias(self.c.slice(start, self.c.pos), Span::new(start, self.c.pos));
         }
-        Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()))
+        Ok(Type::Opaque(self.c.slice(start, self.c.pos).into()))
     }
 
     /// Type of an element of a tensor.
@@ -202,7 +226,7 @@ impl<'s> Parser<'s> {
                     // Unranked: no operation takes it, so its text is all that is kept.
                     self.c.pos = open;
                     self.c.balanced()?;
-                    return Ok(Type::Opaque(self.c.slice(start, self.c.pos).to_string()));
+                    return Ok(Type::Opaque(self.c.slice(start, self.c.pos).into()));
                 }
                 _ => break,
             }
@@ -239,7 +263,7 @@ impl<'s> Parser<'s> {
                 format!("the number of elements of {ty} exceeds 64 bits"),
             ));
         }
-        Ok(Type::Tensor(ty))
+        Ok(ty.into())
     }
 
     fn extent(&mut self) -> Result<i64> {

@@ -33,7 +33,7 @@ impl Printer<'_> {
                 let ([result], parts) = (op.results.as_slice(), self.types_of(&op.operands)) else {
                     return None;
                 };
-                let ty = Type::Tuple(parts);
+                let ty = Type::Tuple(parts.into());
                 if *self.module.ty(*result) != ty {
                     return None;
                 }
@@ -244,7 +244,7 @@ impl Printer<'_> {
         let derived = self
             .module
             .tensor(*result)
-            .map(|t| Type::Tensor(TensorType { element: t.element.real_part(), ..t.clone() }));
+            .map(|t| Type::Tensor(TensorType { element: t.element.real_part(), ..t.clone() }.into()));
         if op.operands.iter().all(|v| Some(self.module.ty(*v)) == derived.as_ref()) {
             _ = write!(self.out, " : {}", self.module.ty(*result));
         } else {
@@ -386,14 +386,14 @@ impl Printer<'_> {
             return None;
         };
         let element = self.module.tensor(*op.operands.first()?)?.element.clone();
-        let scalar = Type::Tensor(TensorType { shape: Vec::new(), element, encoding: None });
+        let scalar = Type::Tensor(TensorType { shape: Vec::new(), element, encoding: None }.into());
         let [result] = combine.results.as_slice() else { return None };
         let fits = COMMUTATIVE.contains(&combine.name.as_ref())
             && combine.attributes.is_empty()
-            && combine.operands == [a.0, b.0]
+            && combine.operands == [a.0, b.0].into()
             && give_back.name == "stablehlo.return"
             && give_back.attributes.is_empty()
-            && give_back.operands == [*result]
+            && give_back.operands == [*result].into()
             && a.1 == scalar
             && b.1 == scalar
             && *self.module.ty(*result) == scalar;

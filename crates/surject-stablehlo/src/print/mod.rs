@@ -7,6 +7,7 @@ mod ops;
 mod sharding;
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use crate::attr::{Attribute, Attributes};
 use crate::module::{Function, Module, Region, Visibility};
@@ -168,7 +169,7 @@ impl Printer<'_> {
         if let Some(list) = dictionaries(function.results.iter().map(|r| &r.attributes).collect()) {
             properties.set("res_attrs", list);
         }
-        properties.set("function_type", Attribute::Type(Type::Function(Box::new(function.ty()))));
+        properties.set("function_type", Attribute::Type(Type::Function(Arc::new(function.ty()))));
         properties.set("sym_name", Attribute::String(function.name.clone()));
         let visibility = match function.visibility {
             Visibility::Private => Some("private"),

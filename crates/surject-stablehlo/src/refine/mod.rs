@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::attr::{Attribute, Attributes};
 use crate::diagnostic::{Diagnostic, Span, codes};
-use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId};
+use crate::module::{Function, Module, Op, Param, Region, ResultDecl, ValueId, Values};
 use crate::normalise::normalise;
 use crate::types::{Dim, TensorType, Type};
 use fold::{Ints, fold};
@@ -80,7 +80,7 @@ fn check_arguments(function: &Function, arguments: &[Type]) -> Result<()> {
     for (i, (param, ty)) in function.params.iter().zip(arguments).enumerate() {
         let fits = match (&param.ty, ty) {
             (Type::Tensor(a), Type::Tensor(b)) => a.compatible(b),
-            (Type::Opaque(text), Type::Tensor(b)) => *text == format!("tensor<*x{}>", b.element),
+            (Type::Opaque(text), Type::Tensor(b)) => *text == format!("tensor<*x{}>", b.element).into(),
             (a, b) => a == b,
         };
         if !fits {
@@ -190,9 +190,9 @@ impl<'m> Refiner<'m> {
         }
         self.ops(&old.body.ops, &mut env, &mut body.ops)?;
         self.open.pop();
-        let returned: Vec<ValueId> = match body.terminator() {
+        let returned: Values = match body.terminator() {
             Some(op) if op.name == "func.return" || op.name == "stablehlo.return" => op.operands.clone(),
-            _ => Vec::new(),
+            _ => Values::new(),
         };
         let results: Vec<Type> = match old.is_declaration() {
             true => old.results.iter().map(|r| r.ty.clone()).collect(),
@@ -251,7 +251,8 @@ impl<'m> Refiner<'m> {
             }
             _ => {}
         }
-        let mut op = Op { operands, results: Vec::new(), regions: Vec::new(), ..old.clone() };
+        let mut op =
+            Op { operands: operands.into(), results: Vec::new().into(), regions: Vec::new(), ..old.clone() };
         for region in &old.regions {
             let types: Vec<Type> = region.params.iter().map(|p| p.1.clone()).collect();
             let region = self.region(region, &types, env)?;
@@ -288,8 +289,8 @@ impl<'m> Refiner<'m> {
 
     /// Gives the results of an operation their types and adds it.
     fn finish_op(&mut self, old: &Op, mut op: Op, env: &mut Env, into: &mut Vec<Op>) -> Result<()> {
-        let types: Vec<&Type> = op.operands.iter().map(|v| self.new.ty(*v)).collect();
-        normalise(&mut op, &types)?;
+        let first = op.operands.first().map(|v| self.new.ty(*v));
+        normalise(&mut op, first)?;
         let elements: Vec<_> =
             op.operands.iter().filter_map(|v| Some((*v, self.constants.get(v)?.elements()?))).collect();
         let constants = elements.iter().map(|(v, e)| (*v, e)).collect();
@@ -379,7 +380,7 @@ impl<'m> Refiner<'m> {
         let declared = statics::shaped(&op, self.old.ty(old.results[0]), &sizes)?;
         op.name = "stablehlo.dynamic_slice".into();
         op.attributes.set("slice_sizes", Attribute::I64s(sizes));
-        op.results = vec![self.value(declared, old.results[0])];
+        op.results = vec![self.value(declared, old.results[0])].into();
         self.finish_op(old, op, env, into)
     }
 
@@ -469,7 +470,8 @@ impl<'m> Refiner<'m> {
         if let Some(values) = all.filter(|v| specialised.pure && !v.is_empty()) {
             return self.constants_for(old, values, env, into);
         }
-        let mut op = Op { operands, results: Vec::new(), regions: Vec::new(), ..old.clone() };
+        let mut op =
+            Op { operands: operands.into(), results: Vec::new().into(), regions: Vec::new(), ..old.clone() };
         op.attributes.set(key, Attribute::symbol(specialised.name));
         for (i, (result, ty)) in old.results.iter().zip(specialised.results).enumerate() {
             let value = self.value(ty, *result);
@@ -508,7 +510,8 @@ impl<'m> Refiner<'m> {
                 }
             }
         }
-        let mut op = Op { operands, results: Vec::new(), regions: Vec::new(), ..old.clone() };
+        let mut op =
+            Op { operands: operands.into(), results: Vec::new().into(), regions: Vec::new(), ..old.clone() };
         for region in [condition, body] {
             let mut scope = inner.clone();
             let mut new = Region::default();
@@ -558,10 +561,10 @@ pub(crate) fn merged(declared: &Type, found: &Type) -> Option<Type> {
             let open = shape.contains(&Dim::Dynamic);
             let bounds = a.encoding.as_deref().is_some_and(|e| crate::types::bounds_text(e).is_some());
             let encoding = if open || !bounds { a.encoding.clone() } else { None };
-            Some(Type::Tensor(TensorType { shape, element: a.element.clone(), encoding }))
+            Some(Type::Tensor(TensorType { shape, element: a.element.clone(), encoding }.into()))
         }
         (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
-            a.iter().zip(b).map(|(x, y)| merged(x, y)).collect::<Option<_>>().map(Type::Tuple)
+            a.iter().zip(b.iter()).map(|(x, y)| merged(x, y)).collect::<Option<_>>().map(Type::Tuple)
         }
         (Type::Opaque(text), Type::Tensor(_)) if text.starts_with("tensor<*x") => Some(found.clone()),
         (a, b) => (a == b).then(|| a.clone()),

@@ -141,19 +141,13 @@ fn shape_operands(
     for (ty, shape) in declared.iter_mut().zip(&shapes) {
         *ty = shaped(op, ty, shape)?;
     }
-    fn keep<T>(items: &mut Vec<T>, removed: &[i64]) {
-        let mut place = 0;
-        items.retain(|_| {
-            place += 1;
-            !removed.contains(&(place - 1))
-        });
-    }
-    keep(&mut op.operands, &indices);
+    let kept = |(place, _): &(usize, &ValueId)| !indices.contains(&(*place as i64));
+    op.operands = op.operands.iter().enumerate().filter(kept).map(|(_, value)| *value).collect();
     op.attributes = without(&op.attributes, &[NAME]);
     // What speaks of operands by their place speaks of those that are left.
     if let Some(Attribute::Array(layouts)) = op.attributes.get("operand_layouts") {
-        let mut layouts = layouts.clone();
-        keep(&mut layouts, &indices);
+        let kept = |(place, _): &(usize, &Attribute)| !indices.contains(&(*place as i64));
+        let layouts = layouts.iter().enumerate().filter(kept).map(|(_, layout)| layout.clone()).collect();
         op.attributes.set("operand_layouts", Attribute::Array(layouts));
     }
     if let Some(Attribute::Array(aliases)) = op.attributes.get("output_operand_aliases") {
@@ -175,11 +169,11 @@ pub(super) fn shaped(op: &Op, declared: &Type, shape: &[i64]) -> Result<Type, Di
         Type::Opaque(text) => text
             .strip_prefix("tensor<*x")
             .and_then(|t| ElementType::from_keyword(t.trim_end_matches('>')))
-            .unwrap_or(ElementType::Other(text.clone())),
+            .unwrap_or(ElementType::Other(text.to_string())),
         other => ElementType::Other(other.to_string()),
     };
     let extent = |n: &i64| if *n < 0 { Dim::Dynamic } else { Dim::Static(*n) };
-    let found = Type::Tensor(TensorType::of(shape.iter().map(extent).collect(), element));
+    let found = Type::Tensor(TensorType::of(shape.iter().map(extent).collect(), element).into());
     merged(declared, &found).ok_or_else(|| {
         let message = format!("'{}': its shape is {shape:?}, its result has type {declared}", op.name);
         Diagnostic::new(codes::OP_TYPE, op.span, message)
@@ -223,7 +217,7 @@ pub(super) fn of_shape(op: &Op, operands: &[&Type], declared: &Type) -> Option<I
 /// The type that an operation on constants has, its own as far as it is known.
 pub(super) fn folded_type(op: &Op, known: &[&Ints], declared: &Type) -> Option<TensorType> {
     let ty = match declared {
-        Type::Tensor(tensor) => tensor.clone(),
+        Type::Tensor(tensor) => (**tensor).clone(),
         Type::Scalar(element) => TensorType::of(Vec::new(), element.clone()),
         Type::Opaque(_) => TensorType::of(Vec::new(), ElementType::Index),
         _ => return None,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::hash::FastHash;
+use rustc_hash::FxBuildHasher;
 
 mod chlo;
 mod rows;
@@ -399,7 +399,7 @@ pub fn all() -> impl Iterator<Item = &'static OpSpec> {
 
 /// The row of an operation by its full name.
 pub fn lookup(name: &str) -> Option<&'static OpSpec> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static OpSpec, FastHash>> = OnceLock::new();
+    static INDEX: OnceLock<HashMap<&'static str, &'static OpSpec, FxBuildHasher>> = OnceLock::new();
     INDEX.get_or_init(|| all().map(|row| (row.name, row)).collect()).get(name).copied()
 }
 

@@ -216,7 +216,7 @@ impl<'a> Checked<'a> {
                     .expected(format!("as large in dimension {dimension} as the others")));
             }
             size = size.merge(found);
-            taken.push(Type::Tensor(tensor(&shape, input.element.clone())));
+            taken.push(Type::Tensor(tensor(&shape, input.element.clone()).into()));
         }
         let kept = self.operand_types().split_off(inputs);
         taken.extend(kept.iter().cloned());

@@ -65,7 +65,7 @@ impl Checked<'_> {
                 // Layouts of a tuple are those of its parts.
                 let types = match self.result_types().as_slice() {
                     [Type::Tuple(parts)] => parts.clone(),
-                    types => types.to_vec(),
+                    types => types.to_vec().into(),
                 };
                 self.layouts("result_layouts", results, &types)?;
             }
@@ -163,7 +163,7 @@ impl Checked<'_> {
             // Several results are indexed as the elements of a tuple.
             let whole = match results.as_slice() {
                 [one] => one.clone(),
-                many => Type::Tuple(many.to_vec()),
+                many => Type::Tuple(many.to_vec().into()),
             };
             let mut to = &whole;
             for step in &alias.output_tuple_indices {
@@ -313,7 +313,7 @@ impl Checked<'_> {
                 .region_error(format!("its region holds '{inner}'"))
                 .expected("a collective, a slice, 'send' or 'recv'"));
         }
-        Ok(vec![Want::Like(Type::Future(returned), 0)])
+        Ok(vec![Want::Like(Type::Future(returned.into()), 0)])
     }
 
     pub(super) fn async_done(&self) -> Result<Vec<Want>> {

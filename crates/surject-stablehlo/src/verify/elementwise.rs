@@ -1,11 +1,13 @@
 //! Rules of operations that work element by element.
 
+use std::fmt::Display;
+
 use super::infer::{Element, Want};
 use super::shape::{Ext, extents, fits, merge};
 use super::{Checked, Result, scalar};
 use crate::attr::Attribute;
-use crate::table::Elements;
-use crate::types::{ElementClass, ElementType, TensorType};
+use crate::table::{Elements, OpSpec, Rule};
+use crate::types::{ElementClass, ElementType, TensorType, Type};
 
 impl<'a> Checked<'a> {
     /// The operands, which have one shape, and that shape.
@@ -13,18 +15,37 @@ impl<'a> Checked<'a> {
         let operands = self.operands(0..self.op.operands.len())?;
         let mut shape = extents(operands[0]);
         for (i, operand) in operands.iter().enumerate().skip(1) {
-            self.same_shape(rule, &format!("operand {i}"), operand, &shape)?;
+            self.same_shape(rule, format_args!("operand {i}"), operand, &shape)?;
             shape = merge(&shape, &extents(operand));
         }
         Ok((operands, shape))
+    }
+
+    /// Whether the operation is elementwise on operands of one type that it takes, and gives that type: then nothing is
+    /// wrong with it. Most operations of most programs are so.
+    pub(super) fn is_of_one_type(&self, spec: &OpSpec) -> bool {
+        let elements = match spec.rule {
+            Rule::Elementwise(elements) => elements,
+            Rule::Accurate if !self.op.attributes.contains("result_accuracy") => Elements::FloatOrComplex,
+            Rule::Add => Elements::Any,
+            _ => return false,
+        };
+        let mut types = self.op.operands.iter().chain(&self.op.results).map(|v| self.module.ty(*v));
+        let Some(Type::Tensor(first)) = types.next() else { return false };
+        // The verifier has more to say of types without a class, and of those that are no element types.
+        let plain = !matches!(first.element.class(), ElementClass::Quantized | ElementClass::Other)
+            && !matches!(first.element, ElementType::TF32 | ElementType::Index);
+        plain
+            && wanted_class(first.element.class(), elements).is_none()
+            && types.all(|ty| matches!(ty, Type::Tensor(tensor) if tensor == first))
     }
 
     /// (C1): operands and result have one type but for scales and zero points.
     pub(super) fn elementwise(&self, elements: Elements) -> Result<Vec<Want>> {
         let (operands, shape) = self.one_shape(1)?;
         for (i, operand) in operands.iter().enumerate() {
-            self.element_class(&format!("operand {i}"), operand, elements)?;
-            self.same_baseline(1, &format!("operand {i}"), operand, &operands[0].element)?;
+            self.element_class(format_args!("operand {i}"), operand, elements)?;
+            self.same_baseline(1, format_args!("operand {i}"), operand, &operands[0].element)?;
         }
         Ok(vec![Want::baseline(shape, &operands[0].element, 1, 1)])
     }
@@ -84,31 +105,16 @@ impl<'a> Checked<'a> {
         Ok(vec![Want::shape(shape, 1)])
     }
 
-    pub(super) fn element_class(&self, what: &str, ty: &TensorType, elements: Elements) -> Result<()> {
-        use ElementClass as C;
-        let class = ty.element.class();
-        let (fits, wanted) = match elements {
-            Elements::Any => (true, ""),
-            Elements::FloatOrComplex => {
-                (matches!(class, C::Float | C::Complex), "a float or complex element type")
-            }
-            Elements::Float => (class == C::Float, "a float element type"),
-            Elements::Integer => (matches!(class, C::Signed | C::Unsigned), "an integer element type"),
-            Elements::IntegerOrBool => {
-                (matches!(class, C::Signed | C::Unsigned | C::Bool), "an integer or boolean element type")
-            }
-            Elements::NotBool => (class != C::Bool, "an element type other than i1"),
-            Elements::SignedFloatOrComplex => (
-                matches!(class, C::Signed | C::Float | C::Complex),
-                "a signed integer, float or complex element type",
-            ),
-            Elements::NotComplex => (class != C::Complex, "a real element type"),
-        };
-        // Which operations take quantized types is a matter of their kinds.
-        if fits || matches!(class, C::Quantized | C::Other) {
-            return Ok(());
+    pub(super) fn element_class(
+        &self,
+        what: impl Display,
+        ty: &TensorType,
+        elements: Elements,
+    ) -> Result<()> {
+        match wanted_class(ty.element.class(), elements) {
+            Some(wanted) => Err(self.type_error(format!("{what} has type {ty}")).expected(wanted)),
+            None => Ok(()),
         }
-        Err(self.type_error(format!("{what} has type {ty}")).expected(wanted))
     }
 
     pub(super) fn predicate(&self, elements: Elements) -> Result<Vec<Want>> {
@@ -300,6 +306,30 @@ impl<'a> Checked<'a> {
             }
         }
     }
+}
+
+/// What is wanted where elements of the class are not taken.
+fn wanted_class(class: ElementClass, elements: Elements) -> Option<&'static str> {
+    use ElementClass as C;
+    let (fits, wanted) = match elements {
+        Elements::Any => (true, ""),
+        Elements::FloatOrComplex => {
+            (matches!(class, C::Float | C::Complex), "a float or complex element type")
+        }
+        Elements::Float => (class == C::Float, "a float element type"),
+        Elements::Integer => (matches!(class, C::Signed | C::Unsigned), "an integer element type"),
+        Elements::IntegerOrBool => {
+            (matches!(class, C::Signed | C::Unsigned | C::Bool), "an integer or boolean element type")
+        }
+        Elements::NotBool => (class != C::Bool, "an element type other than i1"),
+        Elements::SignedFloatOrComplex => (
+            matches!(class, C::Signed | C::Float | C::Complex),
+            "a signed integer, float or complex element type",
+        ),
+        Elements::NotComplex => (class != C::Complex, "a real element type"),
+    };
+    // Which operations take quantized types is a matter of their kinds.
+    (!fits && !matches!(class, C::Quantized | C::Other)).then_some(wanted)
 }
 
 /// Whether `narrow` is `wide` and one more dimension of `parts`.

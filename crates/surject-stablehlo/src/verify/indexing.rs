@@ -241,8 +241,8 @@ impl<'a> Checked<'a> {
         let (input, update) = (inputs[0], updates[0]);
         let rank = input.rank();
         for i in 0..count {
-            self.same_shape(1, &format!("input {i}"), inputs[i], &extents(input))?;
-            self.same_shape(3, &format!("update {i}"), updates[i], &extents(update))?;
+            self.same_shape(1, format_args!("input {i}"), inputs[i], &extents(input))?;
+            self.same_shape(3, format_args!("update {i}"), updates[i], &extents(update))?;
         }
         let dims = self.op.scatter_dims()?;
         self.integer("the scatter indices", indices)?;

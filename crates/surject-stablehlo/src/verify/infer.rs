@@ -68,7 +68,7 @@ impl Want {
         match self {
             Want::Like(ty, _) => Some(ty.clone()),
             Want::Tensor { shape: Some(shape), element: Element::Is(e) | Element::Baseline(e), .. } => {
-                Some(Type::Tensor(tensor(shape, e.clone())))
+                Some(Type::Tensor(tensor(shape, e.clone()).into()))
             }
             _ => None,
         }
@@ -138,22 +138,21 @@ impl Checked<'_> {
         element: &Element,
         rules: (u8, u8),
     ) -> Result<()> {
-        let wanted_element = match element {
-            Element::Is(e) | Element::Baseline(e) => e.clone(),
-            Element::Any => found.element.clone(),
-        };
-        let wanted_shape = shape.map_or_else(|| extents(found), <[Ext]>::to_vec);
         let same_element = match element {
             Element::Is(e) => found.element == *e,
             Element::Baseline(e) => same_baseline(&found.element, e),
             Element::Any => true,
         };
-        let rule = match (same_element, fits(&extents(found), &wanted_shape)) {
+        let rule = match (same_element, shape.is_none_or(|shape| fits(&extents(found), shape))) {
             (true, true) => return Ok(()),
             (false, _) => rules.1,
             (true, false) => rules.0,
         };
-        let wanted = tensor(&wanted_shape, wanted_element);
+        let wanted_element = match element {
+            Element::Is(e) | Element::Baseline(e) => e.clone(),
+            Element::Any => found.element.clone(),
+        };
+        let wanted = tensor(&shape.map_or_else(|| extents(found), <[Ext]>::to_vec), wanted_element);
         let message = match self.op.results.len() {
             1 => format!("the result has type {found}"),
             _ => format!("result {i} has type {found}"),
@@ -232,7 +231,7 @@ pub(crate) fn refined_types(
         let found = match (wants.get(i), declared) {
             (Some(Want::Like(ty, _)), _) => ty.clone(),
             (Some(Want::Tensor { shape: Some(shape), .. }), Type::Tensor(ty)) => {
-                Type::Tensor(tensor(shape, ty.element.clone()))
+                Type::Tensor(tensor(shape, ty.element.clone()).into())
             }
             (Some(want), Type::Opaque(_)) => want.ty().unwrap_or_else(|| declared.clone()),
             _ => return Ok(declared.clone()),

@@ -2,7 +2,7 @@
 //! constraints on quantized types.
 
 use super::{Checked, Result};
-use crate::types::{ElementClass, ElementType, TensorType, Type};
+use crate::types::{Dim, ElementClass, ElementType, TensorType, Type};
 
 /// How an operation takes quantized tensors.
 #[derive(Clone, Copy, PartialEq)]
@@ -128,7 +128,10 @@ impl Checked<'_> {
         for (i, value) in self.op.results.iter().enumerate() {
             let ty = self.module.ty(*value);
             self.kind(short, ("result", i), ty, false)?;
-            if let (Some(most), Type::Tensor(tensor)) = (bounded_dimensions(short), ty) {
+            if let Type::Tensor(tensor) = ty
+                && tensor.shape.contains(&Dim::Dynamic)
+                && let Some(most) = bounded_dimensions(short)
+            {
                 let dims = tensor.shape.iter().zip(tensor.bounds());
                 let dynamic: Vec<Option<i64>> =
                     dims.filter(|(d, _)| d.known().is_none()).map(|(_, bound)| bound).collect();
@@ -163,24 +166,20 @@ impl Checked<'_> {
     }
 
     fn kind(&self, short: &str, (role, i): (&str, usize), ty: &Type, shape: bool) -> Result<()> {
-        let others = others(short);
         let wrong =
             |expected: &str| Err(self.type_error(format!("{role} {i} has type {ty}")).expected(expected));
         match ty {
-            Type::Tensor(tensor) => {
-                let all = others == Others::All;
-                self.element_kind(short, (role, i), tensor, shape, all)
-            }
-            Type::Token if others != Others::None => Ok(()),
+            Type::Tensor(tensor) => self.element_kind(short, (role, i), tensor, shape),
+            Type::Token if others(short) != Others::None => Ok(()),
             Type::Tuple(parts) | Type::Future(parts)
-                if matches!(others, Others::Composed | Others::Values | Others::All) =>
+                if matches!(others(short), Others::Composed | Others::Values | Others::All) =>
             {
                 parts.iter().try_for_each(|part| self.kind(short, (role, i), part, false))
             }
-            Type::Opaque(_) if others == Others::Values => Ok(()),
-            _ if others == Others::All => Ok(()),
-            _ if others == Others::Values => wrong("a tensor, a token, a tuple or a buffer"),
-            _ if others == Others::Tokens => wrong("a ranked tensor or a token"),
+            Type::Opaque(_) if others(short) == Others::Values => Ok(()),
+            _ if others(short) == Others::All => Ok(()),
+            _ if others(short) == Others::Values => wrong("a tensor, a token, a tuple or a buffer"),
+            _ if others(short) == Others::Tokens => wrong("a ranked tensor or a token"),
             _ => wrong("a ranked tensor"),
         }
     }
@@ -191,9 +190,9 @@ impl Checked<'_> {
         (role, i): (&str, usize),
         tensor: &TensorType,
         shape: bool,
-        all: bool,
     ) -> Result<()> {
         let element = &tensor.element;
+        let all = || others(short) == Others::All;
         let wrong =
             |expected: &str| Err(self.type_error(format!("{role} {i} has type {tensor}")).expected(expected));
         match element.class() {
@@ -207,10 +206,11 @@ impl Checked<'_> {
                     _ => Ok(()),
                 }
             }
-            _ if all => Ok(()),
-            ElementClass::Other => wrong("an element type of StableHLO"),
-            _ if *element == ElementType::TF32 => wrong("an element type other than tf32"),
-            _ if *element == ElementType::Index && !shape => wrong("an element type other than index"),
+            ElementClass::Other if !all() => wrong("an element type of StableHLO"),
+            _ if *element == ElementType::TF32 && !all() => wrong("an element type other than tf32"),
+            _ if *element == ElementType::Index && !shape && !all() => {
+                wrong("an element type other than index")
+            }
             _ => Ok(()),
         }
     }

@@ -22,7 +22,7 @@ impl<'a> Checked<'a> {
         let operands = self.operands(0..count)?;
         let mut params = Vec::new();
         for (i, operand) in operands.iter().enumerate() {
-            self.same_shape(3, &format!("operand {i}"), operand, &extents(operands[0]))?;
+            self.same_shape(3, format_args!("operand {i}"), operand, &extents(operands[0]))?;
             params.extend([scalar(&operand.element), scalar(&operand.element)]);
         }
         let (dimension, rank) = (self.op.int("dimension")?, operands[0].rank() as i64);
@@ -240,13 +240,13 @@ impl<'a> Checked<'a> {
         let size = extents(operand)[feature as usize];
         for (i, rule) in vectors {
             let vector = self.operand(*i)?;
-            self.same_baseline(2, &format!("operand {i}"), vector, &operand.element)?;
+            self.same_baseline(2, format_args!("operand {i}"), vector, &operand.element)?;
             if vector.rank() != 1 {
                 return Err(self
                     .type_error(format!("operand {i} has type {vector}"))
                     .expected("one dimension"));
             }
-            self.same_shape(*rule, &format!("operand {i}"), vector, &[size])?;
+            self.same_shape(*rule, format_args!("operand {i}"), vector, &[size])?;
         }
         Ok(size)
     }
@@ -272,8 +272,8 @@ impl<'a> Checked<'a> {
         let size = self.features(&[(1, 5)])?;
         for i in 2..4 {
             let vector = self.operand(i)?;
-            self.same_baseline(2, &format!("operand {i}"), vector, &operand.element)?;
-            self.same_shape(4, &format!("operand {i}"), vector, &[size])?;
+            self.same_baseline(2, format_args!("operand {i}"), vector, &operand.element)?;
+            self.same_shape(4, format_args!("operand {i}"), vector, &[size])?;
         }
         let grad = self.operand(4)?;
         self.same_baseline(2, "operand 4", grad, &operand.element)?;

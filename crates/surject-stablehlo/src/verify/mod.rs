@@ -22,6 +22,7 @@ mod shape;
 mod window;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 pub use infer::Inference;
 pub(crate) use infer::refined_types;
@@ -203,25 +204,28 @@ impl<'a> Checked<'a> {
                     .expected(format!("{wanted} {what}")));
             }
         }
+        if self.is_of_one_type(spec) {
+            return Ok(());
+        }
         self.kinds()?;
         let wants = self.wants()?;
         self.compare_results(&wants)
     }
 
     /// An error that starts with the name of the operation.
-    fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Diagnostic {
+    fn error(&self, code: &'static str, message: impl Display) -> Diagnostic {
         Diagnostic::new(code, self.op.span, format!("'{}': {message}", self.op.name))
     }
 
-    fn type_error(&self, message: impl std::fmt::Display) -> Diagnostic {
+    fn type_error(&self, message: impl Display) -> Diagnostic {
         self.error(codes::OP_TYPE, message)
     }
 
-    fn attr_error(&self, message: impl std::fmt::Display) -> Diagnostic {
+    fn attr_error(&self, message: impl Display) -> Diagnostic {
         self.error(codes::OP_ATTRIBUTE, message)
     }
 
-    fn region_error(&self, message: impl std::fmt::Display) -> Diagnostic {
+    fn region_error(&self, message: impl Display) -> Diagnostic {
         self.error(codes::OP_REGION, message)
     }
 
@@ -269,7 +273,7 @@ impl<'a> Checked<'a> {
         self.constants.get(self.op.operands.get(i)?).and_then(|elements| elements.to_i64s())
     }
 
-    fn same_shape(&self, rule: u8, what: &str, found: &TensorType, shape: &[Ext]) -> Result<()> {
+    fn same_shape(&self, rule: u8, what: impl Display, found: &TensorType, shape: &[Ext]) -> Result<()> {
         if fits(&extents(found), shape) {
             return Ok(());
         }
@@ -277,7 +281,13 @@ impl<'a> Checked<'a> {
         Err(self.type_error(format!("{what} has type {found}")).expected(wanted.to_string()).constraint(rule))
     }
 
-    fn same_element(&self, rule: u8, what: &str, found: &TensorType, element: &ElementType) -> Result<()> {
+    fn same_element(
+        &self,
+        rule: u8,
+        what: impl Display,
+        found: &TensorType,
+        element: &ElementType,
+    ) -> Result<()> {
         if found.element == *element {
             return Ok(());
         }
@@ -288,7 +298,13 @@ impl<'a> Checked<'a> {
     }
 
     /// As [`Checked::same_element`], but for scales and zero points.
-    fn same_baseline(&self, rule: u8, what: &str, found: &TensorType, element: &ElementType) -> Result<()> {
+    fn same_baseline(
+        &self,
+        rule: u8,
+        what: impl Display,
+        found: &TensorType,
+        element: &ElementType,
+    ) -> Result<()> {
         if same_baseline(&found.element, element) {
             Ok(())
         } else {
@@ -296,7 +312,7 @@ impl<'a> Checked<'a> {
         }
     }
 
-    fn scalar(&self, rule: u8, what: &str, found: &TensorType) -> Result<()> {
+    fn scalar(&self, rule: u8, what: impl Display, found: &TensorType) -> Result<()> {
         if found.rank() == 0 {
             return Ok(());
         }
@@ -306,7 +322,7 @@ impl<'a> Checked<'a> {
             .constraint(rule))
     }
 
-    fn integer(&self, what: &str, found: &TensorType) -> Result<()> {
+    fn integer(&self, what: impl Display, found: &TensorType) -> Result<()> {
         if found.element.is_integer() && found.element != ElementType::I1 {
             return Ok(());
         }
@@ -314,8 +330,14 @@ impl<'a> Checked<'a> {
     }
 
     /// Checks a vector of integers with an entry for each of `count` things.
-    fn integer_vector(&self, rule: u8, what: &str, found: &TensorType, count: Option<usize>) -> Result<()> {
-        self.integer(what, found)?;
+    fn integer_vector(
+        &self,
+        rule: u8,
+        what: impl Display,
+        found: &TensorType,
+        count: Option<usize>,
+    ) -> Result<()> {
+        self.integer(&what, found)?;
         if found.rank() != 1 {
             let message = format!("{what} has type {found}");
             return Err(self.type_error(message).expected("one dimension").constraint(rule));
@@ -417,5 +439,5 @@ impl<'a> Checked<'a> {
 
 /// `tensor<E>`
 fn scalar(element: &ElementType) -> Type {
-    Type::Tensor(TensorType::of(Vec::new(), element.clone()))
+    Type::Tensor(TensorType::of(Vec::new(), element.clone()).into())
 }

@@ -250,13 +250,13 @@ impl<'a> Checked<'a> {
         let mut shape = extents(first);
         let mut total = Ext::known(0);
         for (i, operand) in operands.iter().enumerate() {
-            self.same_element(1, &format!("operand {i}"), operand, &first.element)?;
+            self.same_element(1, format_args!("operand {i}"), operand, &first.element)?;
             let found = extents(operand);
             let mut wanted = shape.clone();
             if found.len() == wanted.len() {
                 wanted[at] = found[at];
             }
-            self.same_shape(2, &format!("operand {i}"), operand, &wanted)?;
+            self.same_shape(2, format_args!("operand {i}"), operand, &wanted)?;
             for (d, ext) in found.iter().enumerate().filter(|(d, _)| *d != at) {
                 shape[d] = shape[d].merge(*ext);
             }
@@ -312,7 +312,7 @@ impl<'a> Checked<'a> {
     }
 
     pub(super) fn tuple(&self) -> Result<Vec<Want>> {
-        let wanted = Type::Tuple(self.operand_types());
+        let wanted = Type::Tuple(self.operand_types().into());
         match self.op.results.first().map(|v| self.module.ty(*v)) {
             Some(found) if *found != wanted => Err(self
                 .type_error(format!("the result has type {found}"))

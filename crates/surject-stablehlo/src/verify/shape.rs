@@ -63,8 +63,11 @@ impl Ext {
 
 /// The extents of a type.
 pub(super) fn extents(ty: &TensorType) -> Vec<Ext> {
-    let bounds = ty.bounds();
-    ty.shape.iter().zip(bounds).map(|(dim, bound)| Ext { size: dim.known(), bound }).collect()
+    let ext = |(dim, bound): (&Dim, Option<i64>)| Ext { size: dim.known(), bound };
+    match ty.encoding {
+        None => ty.shape.iter().map(|dim| ext((dim, None))).collect(),
+        Some(_) => ty.shape.iter().zip(ty.bounds()).map(ext).collect(),
+    }
 }
 
 /// Whether two shapes may be equal at run time.

@@ -46,10 +46,15 @@ impl<'a> Checked<'a> {
         }
         let (inputs, inits) = (self.operands(0..count)?, self.operands(count..total)?);
         for i in 0..count {
-            self.same_shape(shape_rule, &format!("input {i}"), inputs[i], &extents(inputs[0]))?;
-            self.scalar(0, &format!("initial value {i}"), inits[i])?;
+            self.same_shape(shape_rule, format_args!("input {i}"), inputs[i], &extents(inputs[0]))?;
+            self.scalar(0, format_args!("initial value {i}"), inits[i])?;
             if !promotes(&inputs[i].element, &inits[i].element) {
-                self.same_element(element_rule, &format!("initial value {i}"), inits[i], &inputs[i].element)?;
+                self.same_element(
+                    element_rule,
+                    format_args!("initial value {i}"),
+                    inits[i],
+                    &inputs[i].element,
+                )?;
             }
         }
         Ok((inputs, inits))
@@ -155,7 +160,7 @@ impl<'a> Checked<'a> {
             self.op.results.first().and_then(|v| self.module.tensor(*v)).map(extents);
         for (i, value) in self.op.results.iter().enumerate().skip(1) {
             if let (Some(found), Some(first)) = (self.module.tensor(*value), &first) {
-                self.same_shape(14, &format!("result {i}"), found, first)?;
+                self.same_shape(14, format_args!("result {i}"), found, first)?;
             }
         }
         let results = inputs.iter().zip(&elements);

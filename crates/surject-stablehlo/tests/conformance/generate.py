@@ -332,6 +332,6 @@ def build(names):
 TABLE = {"integers": integers, "floats": floats, "transcendental": transcendental, "complex": complexes, "conversions": conversions, "broadcasts": broadcasts}
 if __name__ == "__main__":
     sys.path.insert(0, HERE)
-    import rare, tensors
-    TABLE.update(tensors.TABLE | rare.TABLE)
+    import effects, rare, tensors
+    TABLE.update(tensors.TABLE | rare.TABLE | effects.TABLE)
     build(sys.argv[1:] or list(TABLE))

@@ -56,6 +56,7 @@ files! {
     contractions
     control
     conversions
+    effects
     floats
     gathers
     integers

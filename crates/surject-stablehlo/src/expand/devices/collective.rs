@@ -196,7 +196,7 @@ impl Lockstep<'_> {
         let (&[(a, _), (b, _)], [.., last]) = (region.params.as_slice(), region.ops.as_slice()) else {
             return Err(self.ex.refused("a region that joins other than two values"));
         };
-        let result = self.ex.new.new_value(Type::Tensor(ty.clone()), "");
+        let result = self.ex.new.new_value(Type::Tensor(ty.clone().into()), "");
         let simple = match region.ops.as_slice() {
             [only, _] => {
                 let operands = only.operands.as_slice();
@@ -211,11 +211,11 @@ impl Lockstep<'_> {
             true => {
                 let only = &region.ops[0];
                 let operands = if only.operands[0] == a { vec![x, y] } else { vec![y, x] };
-                Op { operands, ..only.clone() }
+                Op { operands: operands.into(), ..only.clone() }
             }
             false => {
                 let mut map = Op::new("stablehlo.map");
-                map.operands = vec![x, y];
+                map.operands = vec![x, y].into();
                 map.attributes.set("dimensions", Attribute::I64s((0..ty.rank() as i64).collect()));
                 let mut around = Op::new("stablehlo.map");
                 around.regions = vec![region.clone()];
@@ -223,7 +223,7 @@ impl Lockstep<'_> {
                 map
             }
         };
-        new.results = vec![result];
+        new.results = vec![result].into();
         (new.span, new.location) = (self.ex.span, self.ex.location.clone());
         self.ex.out.push(new);
         Ok(result)

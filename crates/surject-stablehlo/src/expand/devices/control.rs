@@ -137,7 +137,7 @@ impl Lockstep<'_> {
         }
         let mut new = Op { span: op.span, location: op.location.clone(), ..Op::new(op.name.clone()) };
         new.attributes = op.attributes.clone();
-        new.operands = vec![index[0]];
+        new.operands = vec![index[0]].into();
         let mut results = Vec::new();
         for (result, classes) in op.results.iter().zip(&given) {
             let lanes = self.spread(*result, classes);
@@ -278,7 +278,7 @@ impl Lockstep<'_> {
 
     fn closed(&self, params: Vec<(ValueId, Type)>, mut ops: Vec<Op>, operands: Vec<ValueId>) -> Region {
         let (span, location) = (self.ex.span, self.ex.location.clone());
-        ops.push(Op { operands, span, location, ..Op::new("stablehlo.return") });
+        ops.push(Op { operands: operands.into(), span, location, ..Op::new("stablehlo.return") });
         Region { params, ops }
     }
 

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Expander, Result, Rewrite};
 use crate::diagnostic::Span;
-use crate::module::{Function, Module, Op, Region, ValueId};
+use crate::module::{Function, Module, Op, Region, ValueId, Values};
 use crate::sharding::HloSharding;
 use crate::types::ElementType;
 use crate::{Attribute, Visibility};
@@ -61,7 +61,7 @@ pub fn expand_devices(module: &Module) -> Result<Cow<'_, Module>> {
             new: module.clone(),
             out: Vec::new(),
             values: HashMap::new(),
-            name: Cow::Borrowed("func.func"),
+            name: "func.func".into(),
             span: Span::default(),
             location: None,
         },
@@ -373,10 +373,10 @@ impl<'m> Lockstep<'m> {
 
     /// The operation for each device; once for devices whose operands are the same.
     fn copies(&mut self, op: &Op) -> Result<()> {
-        let mut used = op.operands.clone();
+        let mut used = op.operands.to_vec();
         op.regions.iter().for_each(|region| captured(region, &mut used));
         let used: Vec<Lanes> = self.of_all(&used);
-        let mut made: HashMap<Vec<ValueId>, Vec<ValueId>> = HashMap::new();
+        let mut made: HashMap<Vec<ValueId>, Values> = HashMap::new();
         let mut results: Vec<Lanes> = vec![Vec::with_capacity(self.devices); op.results.len()];
         for device in 0..self.devices {
             let key: Vec<ValueId> = used.iter().map(|lanes| lanes[device]).collect();
@@ -388,7 +388,7 @@ impl<'m> Lockstep<'m> {
                 made.insert(key.clone(), copy.results.clone());
                 self.ex.out.push(copy);
             }
-            let values = made.get(&key).map_or(&[][..], Vec::as_slice);
+            let values = made.get(&key).map_or(&[][..], Values::as_slice);
             results.iter_mut().zip(values).for_each(|(lanes, value)| lanes.push(*value));
         }
         self.bind(op, results)
