@@ -5,7 +5,7 @@ use super::agent::{Agent, Copy, Lanes};
 use super::count::Event;
 use super::memory::{Kind, Object, Tensor};
 use super::run::{Done, Machine};
-use super::value::{affine, copy, flops, holds, pure};
+use super::value::{affine, copy, flops, holds, pure, pure_one};
 use crate::{Level, MatMulSizes, Mem, Op, Place, Space, Statement, Tile, Type};
 use surject_ir::{AccOp, BinaryOp, Scalar, eval};
 
@@ -84,6 +84,11 @@ impl Machine<'_> {
             }
             Op::MatMul { sizes, acc, a, b } => return self.matmul(agent, *sizes, [acc, a, b]),
             op => {
+                if let Some(one) = pure_one(agent, op, ty)? {
+                    self.counts.flops += flops(op, &[one], agent);
+                    result.into_iter().for_each(|result| agent.set(result, Lanes::One(one)));
+                    return Ok(());
+                }
                 let lanes = pure(agent, op, ty)?;
                 self.counts.flops += flops(op, &lanes, agent);
                 lanes
