@@ -99,7 +99,8 @@ impl Open {
 
     /// Counts them.
     pub(super) fn close(&mut self, banks: usize, counts: &mut Counts) {
-        counts.sectors += self.sectors.drain().map(|(_, sectors)| distinct(sectors).len() as u64).sum::<u64>();
+        counts.sectors +=
+            self.sectors.drain().map(|(_, sectors)| distinct(sectors).len() as u64).sum::<u64>();
         let mut of_bank = vec![0u64; banks.max(1)];
         for (_, words) in self.words.drain() {
             let words = distinct(words);
