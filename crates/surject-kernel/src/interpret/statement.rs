@@ -84,20 +84,26 @@ impl Machine<'_> {
             }
             Op::MatMul { sizes, acc, a, b } => return self.matmul(agent, *sizes, [acc, a, b]),
             op => {
-                if let Some(one) = pure_one(agent, op, ty)? {
-                    self.counts.flops += flops(op, &[one], agent);
-                    result.into_iter().for_each(|result| agent.set(result, Lanes::One(one)));
-                    return Ok(());
-                }
-                let lanes = pure(agent, op, ty)?;
-                self.counts.flops += flops(op, &lanes, agent);
-                lanes
+                let lanes = self.computed(agent, op, ty)?;
+                result.into_iter().for_each(|result| agent.set(result, lanes.clone()));
+                return Ok(());
             }
         };
         if let Some(result) = result {
             agent.set(result, Lanes::of(lanes));
         }
         Ok(())
+    }
+
+    /// The value of an operation without memory.
+    fn computed(&mut self, agent: &Agent, op: &Op, ty: Type) -> Done<Lanes> {
+        if let Some(one) = pure_one(agent, op, ty)? {
+            self.counts.flops += flops(op, &[one], agent);
+            return Ok(Lanes::One(one));
+        }
+        let lanes = pure(agent, op, ty)?;
+        self.counts.flops += flops(op, &lanes, agent);
+        Ok(Lanes::of(lanes))
     }
 
     fn object(&mut self, agent: &Agent, mem: Mem) -> Done<&mut Object> {
