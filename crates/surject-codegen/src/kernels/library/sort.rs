@@ -176,28 +176,7 @@ impl<'a> Kernels<'a> {
                 let behind = maker.b.binary(BinaryOp::Mul, number, own.length);
                 let diagonal = maker.add(at, behind);
                 let diagonal = maker.sub(diagonal, start);
-                let (first, second) = (maker.sub(middle, start), maker.sub(end, middle));
-                let zero = maker.int(0);
-                let low = maker.sub(diagonal, second);
-                let low = maker.b.binary(BinaryOp::Max, low, zero);
-                let high = maker.b.binary(BinaryOp::Min, diagonal, first);
-                let found = maker.search(run, [low, high], |maker, probe| {
-                    // Does this one of the first run come before the last one that would be of the second?
-                    let one = maker.int(1);
-                    let other = maker.sub(diagonal, probe);
-                    let other = maker.sub(other, one);
-                    let places = [(start, probe), (middle, other)].map(|(run, at)| {
-                        let place = maker.add(own.line, run);
-                        maker.add(place, at)
-                    });
-                    let mut arguments = Vec::new();
-                    for &tensor in from {
-                        let [first, second] = places.map(|place| maker.read(tensor, place));
-                        arguments.extend([second?, first?]);
-                    }
-                    let answer = less(maker, &arguments)?;
-                    Ok(maker.b.unary(surject_ir::UnaryOp::Not, answer))
-                })?;
+                let found = cut(maker, from, (own.line, run), [start, middle, end], diagonal, less)?;
                 store(maker, ends, number, found);
                 Ok(Vec::new())
             })?;
@@ -371,6 +350,39 @@ fn rank_in<'a>(
     let own = all(maker, at);
     let place = rank(maker, &own, (at, run), ends, |maker, probe| Ok(all(maker, probe)), less)?;
     Ok((place, own))
+}
+
+/// How many of the first elements of a merged run, up to `diagonal`, are of the first of two runs of a line.
+fn cut<'a>(
+    maker: &mut Maker<'a>,
+    from: &[Tensor],
+    (line, run): (Value, i64),
+    [start, middle, end]: [Value; 3],
+    diagonal: Value,
+    less: Less<'_, 'a>,
+) -> Lowered<Value> {
+    let (first, second) = (maker.sub(middle, start), maker.sub(end, middle));
+    let zero = maker.int(0);
+    let low = maker.sub(diagonal, second);
+    let low = maker.b.binary(BinaryOp::Max, low, zero);
+    let high = maker.b.binary(BinaryOp::Min, diagonal, first);
+    maker.search(run, [low, high], |maker, probe| {
+        // Does this one of the first run come before the last one that would be of the second?
+        let one = maker.int(1);
+        let other = maker.sub(diagonal, probe);
+        let other = maker.sub(other, one);
+        let places = [(start, probe), (middle, other)].map(|(run, at)| {
+            let place = maker.add(line, run);
+            maker.add(place, at)
+        });
+        let mut arguments = Vec::new();
+        for &tensor in from {
+            let [first, second] = places.map(|place| maker.read(tensor, place));
+            arguments.extend([second?, first?]);
+        }
+        let answer = less(maker, &arguments)?;
+        Ok(maker.b.unary(surject_ir::UnaryOp::Not, answer))
+    })
 }
 
 /// The pair of runs of so many elements that an element is in: where it begins, where the second run does, and where it
