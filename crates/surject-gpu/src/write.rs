@@ -125,6 +125,25 @@ impl Pointer {
     }
 }
 
+fn is_blocks(statement: &Statement) -> bool {
+    matches!(statement.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. })
+}
+
+/// How many blocks each loop has, where they do not fit the dimensions of a grid and lie in its first one.
+fn linear(blocks: &[(Affine, Affine, i64)]) -> Done<Option<Vec<i64>>> {
+    let counts: Vec<Option<i64>> = blocks.iter().map(|(low, high, step)| count(low, high, *step)).collect();
+    if blocks.len() <= 3 && !counts.iter().skip(1).any(|n| n.is_some_and(|n| n > MAX_BLOCKS)) {
+        return Ok(None);
+    }
+    let known = counts.into_iter().collect::<Option<Vec<i64>>>();
+    let known = known.ok_or("more blocks than a grid has dimensions for, of sizes of run time")?;
+    let all = known.iter().try_fold(1i64, |all, &n| all.checked_mul(n));
+    match all {
+        Some(all) if all <= i64::from(i32::MAX) => Ok(Some(known)),
+        _ => Err(format!("a grid of {known:?} blocks, which is larger than a GPU has")),
+    }
+}
+
 struct Writer<'k> {
     kernel: &'k Kernel,
     /// Globals of the module.
@@ -176,59 +195,17 @@ impl<'k> Writer<'k> {
 
     fn kernel(&mut self) -> Done<Written> {
         let kernel = self.kernel;
-        let is_blocks =
-            |s: &&Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Block), .. });
-        let mut blocks = Vec::new();
-        let mut region = &kernel.body;
-        loop {
-            let mut grids = region.body.iter().filter(is_blocks);
-            let Some(Op::For { low, high, step, body, .. }) = grids.next().map(|s| &s.op) else { break };
-            if let Some(second) = grids.next() {
-                self.text.fault(second);
-                return Err("a second loop over blocks; a launch has one".into());
-            }
-            blocks.insert(0, (low.clone(), high.clone(), *step));
-            region = body;
-        }
+        let blocks = self.blocks()?;
         self.grid = blocks.len();
-        let counts: Vec<Option<i64>> =
-            blocks.iter().map(|(low, high, step)| count(low, high, *step)).collect();
-        if blocks.len() > 3 || counts.iter().skip(1).any(|n| n.is_some_and(|n| n > MAX_BLOCKS)) {
-            let known = counts.into_iter().collect::<Option<Vec<i64>>>();
-            let known = known.ok_or("more blocks than a grid has dimensions for, of sizes of run time")?;
-            let all = known.iter().try_fold(1i64, |all, &n| all.checked_mul(n));
-            if all.is_none_or(|all| all > i64::from(i32::MAX)) {
-                return Err(format!("a grid of {known:?} blocks, which is larger than a GPU has"));
-            }
-            self.linear = Some(known);
-        }
+        self.linear = linear(&blocks)?;
         self.threads = threads(&kernel.body)?;
         if self.threads > MAX_THREADS {
             return Err(format!("{} threads; a block has at most {MAX_THREADS}", self.threads));
         }
         self.dynamic = shared_bytes(kernel) > STATIC_SHARED;
-        let mut params = Vec::new();
-        for &size in &kernel.sizes {
-            let name = self.fresh();
-            params.push(format!("{name}: i64"));
-            self.define(size, name);
-        }
-        for &mem in &kernel.params {
-            let name = self.fresh();
-            let only = if kernel.mem(mem).access == Access::Read { ", llvm.readonly" } else { "" };
-            params.push(format!("{name}: !llvm.ptr<1> {{llvm.align = 16 : i64, llvm.noalias{only}}}"));
-            self.memory.insert(mem, Pointer { name, space: 1 });
-        }
+        let params = self.parameters();
         self.thread_numbers();
-        let mut around = Some(&kernel.body);
-        while let Some(region) = around.take() {
-            around = region.body.iter().filter(is_blocks).flat_map(|s| s.op.regions()).next();
-            let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
-            if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
-                self.text.fault(beside);
-                return Err("an effect beside the loop over blocks; it needs a launch of its own".into());
-            }
-        }
+        self.no_effect_beside_blocks()?;
         self.statements(&kernel.body.body)?;
         let name = &kernel.name;
         if self.dynamic {
@@ -247,16 +224,58 @@ impl<'k> Writer<'k> {
             self.text.take()
         );
         let shared = if self.dynamic { self.shared } else { 0 };
-        Ok(Written {
-            text,
-            launch: Launch {
-                name: name.clone(),
-                blocks,
-                linear: self.linear.is_some(),
-                threads: self.threads,
-                shared,
-            },
-        })
+        let linear = self.linear.is_some();
+        let launch = Launch { name: name.clone(), blocks, linear, threads: self.threads, shared };
+        Ok(Written { text, launch })
+    }
+
+    /// The loops over blocks, the innermost one first.
+    fn blocks(&mut self) -> Done<Vec<(Affine, Affine, i64)>> {
+        let mut blocks = Vec::new();
+        let mut region = &self.kernel.body;
+        loop {
+            let mut grids = region.body.iter().filter(|s| is_blocks(s));
+            let Some(Op::For { low, high, step, body, .. }) = grids.next().map(|s| &s.op) else {
+                return Ok(blocks);
+            };
+            if let Some(second) = grids.next() {
+                self.text.fault(second);
+                return Err("a second loop over blocks; a launch has one".into());
+            }
+            blocks.insert(0, (low.clone(), high.clone(), *step));
+            region = body;
+        }
+    }
+
+    /// Names the parameters; gives them as they are declared.
+    fn parameters(&mut self) -> Vec<String> {
+        let kernel = self.kernel;
+        let mut params = Vec::new();
+        for &size in &kernel.sizes {
+            let name = self.fresh();
+            params.push(format!("{name}: i64"));
+            self.define(size, name);
+        }
+        for &mem in &kernel.params {
+            let name = self.fresh();
+            let only = if kernel.mem(mem).access == Access::Read { ", llvm.readonly" } else { "" };
+            params.push(format!("{name}: !llvm.ptr<1> {{llvm.align = 16 : i64, llvm.noalias{only}}}"));
+            self.memory.insert(mem, Pointer { name, space: 1 });
+        }
+        params
+    }
+
+    fn no_effect_beside_blocks(&mut self) -> Done<()> {
+        let mut around = Some(&self.kernel.body);
+        while let Some(region) = around.take() {
+            around = region.body.iter().filter(|s| is_blocks(s)).flat_map(|s| s.op.regions()).next();
+            let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
+            if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
+                self.text.fault(beside);
+                return Err("an effect beside the loop over blocks; it needs a launch of its own".into());
+            }
+        }
+        Ok(())
     }
 
     fn thread_numbers(&mut self) {

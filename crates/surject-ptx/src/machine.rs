@@ -363,19 +363,26 @@ impl<'m> Block<'m> {
         if !address.is_multiple_of(bytes as u64) {
             return Err(format!("an access to {bytes} bytes that are not aligned"));
         }
-        let (memory, at, name) = match found {
+        let (memory, at) = match found {
             Place::Buffer(number, at) => match self.buffers.get_mut(number) {
-                Some(buffer) => (buffer, at, format!("tensor {number}")),
+                Some(buffer) => (buffer, at),
                 None => return Err(format!("there is no tensor {number}")),
             },
-            Place::Shared(at) => (&mut self.shared, at, "shared memory".to_string()),
-            Place::Local(at) => (&mut self.threads[thread].local, at, "local memory".to_string()),
+            Place::Shared(at) => (&mut self.shared, at),
+            Place::Local(at) => (&mut self.threads[thread].local, at),
         };
         let behind = reads && matches!(found, Place::Buffer(..));
         let length = if behind { memory.len().next_multiple_of(GRANULE) } else { memory.len() };
         match (at as usize).checked_add(bytes) {
             Some(end) if end <= length => Ok((memory, at as usize)),
-            _ => Err(format!("byte {at} of {name}, which has {}", memory.len())),
+            _ => {
+                let name = match found {
+                    Place::Buffer(number, _) => format!("tensor {number}"),
+                    Place::Shared(_) => "shared memory".to_string(),
+                    Place::Local(_) => "local memory".to_string(),
+                };
+                Err(format!("byte {at} of {name}, which has {}", memory.len()))
+            }
         }
     }
 

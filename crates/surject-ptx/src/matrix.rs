@@ -5,10 +5,10 @@ use crate::code::{Op, Operand, Space, Ty};
 use crate::machine::Block;
 
 /// The registers of an operand.
-fn registers(operand: &Operand) -> Vec<Operand> {
+fn registers(operand: &Operand) -> &[Operand] {
     match operand {
-        Operand::Vector(list) => list.clone(),
-        one => vec![one.clone()],
+        Operand::Vector(list) => list,
+        one => std::slice::from_ref(one),
     }
 }
 
@@ -50,7 +50,7 @@ impl Block<'_> {
         let mut found = Vec::new();
         let packed = (32 / ty.bits as usize).max(1);
         for register in registers(operand) {
-            let value = self.value(thread, &register)?;
+            let value = self.value(thread, register)?;
             for i in 0..packed {
                 found.push(value >> (ty.bits as usize * i).min(63) & ty.mask());
             }

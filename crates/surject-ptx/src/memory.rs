@@ -50,6 +50,15 @@ impl Buffer {
 
     /// Bytes as a number, the first one the lowest. Those behind the end are any, here always the same.
     pub(crate) fn load(&self, at: usize, bytes: usize) -> Result<u64, String> {
+        let inside = self.bytes.get(at..at + bytes).zip(self.written.get(at..at + bytes));
+        if let Some((own, written)) = inside
+            && bytes <= 8
+            && written.iter().all(|&w| w)
+        {
+            let mut value = [0; 8];
+            value[..bytes].copy_from_slice(own);
+            return Ok(u64::from_le_bytes(value));
+        }
         let end = (at + bytes).min(self.len());
         if let Some(i) = self.written[at.min(end)..end].iter().position(|w| !w) {
             return Err(format!("byte {} is read before anything is written there", at + i));
@@ -59,8 +68,12 @@ impl Buffer {
     }
 
     pub(crate) fn store(&mut self, at: usize, bytes: usize, value: u64) {
-        self.bytes[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
-        self.written[at..at + bytes].fill(true);
+        self.write(at, &value.to_le_bytes()[..bytes]);
+    }
+
+    pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        self.written[at..at + bytes.len()].fill(true);
     }
 
     pub(crate) fn forget(&mut self, at: usize, bytes: usize) {

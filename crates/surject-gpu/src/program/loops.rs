@@ -48,35 +48,63 @@ impl Planner<'_> {
                 }
             }
         };
-        let mut until = None;
-        if rounds.is_none() {
-            give(self, cond);
-            self.hoist(cond, &stays, steps)?;
-            let mut condition = self.block(&cond.body)?;
-            let test = match cond.body.results[..] {
-                [test] => self.typed(test, &mut condition)?,
-                _ => {
-                    let what = "a loop with a condition of several values".to_string();
-                    return Err(CodegenError::Malformed { what, origin: None }.into());
-                }
-            };
-            until = Some((condition, test));
-        }
+        let until = match rounds {
+            Some(_) => None,
+            None => {
+                give(self, cond);
+                Some(self.test(cond, &stays, steps)?)
+            }
+        };
         give(self, body);
         self.hoist(body, &stays, steps)?;
         let mut list = self.block(&body.body)?;
         let lives = body.body.results.iter().zip(&live);
         let results = lives.zip(&carried).map(|((&v, &live), &to)| if live { self.get(v) } else { Ok(to) });
         let results = results.collect::<Result<Vec<TensorId>, ProgramError>>()?;
-        // A carried value that another one becomes must not be overwritten first.
+        self.give_on(targets, &results, &carried, &mut list)?;
+        match (rounds, until) {
+            (Some(1), _) => steps.extend(list),
+            (Some(count), _) => steps.push(Step::Repeat { count, body: list }),
+            (None, Some((condition, test))) => steps.push(Step::While { condition, test, body: list }),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// The steps that compute the condition of a loop, and what it is.
+    fn test(
+        &mut self,
+        cond: &Region,
+        stays: &dyn Fn(usize) -> bool,
+        steps: &mut Vec<Step>,
+    ) -> Result<(Vec<Step>, TensorId), ProgramError> {
+        self.hoist(cond, stays, steps)?;
+        let mut condition = self.block(&cond.body)?;
+        let [test] = cond.body.results[..] else {
+            let what = "a loop with a condition of several values".to_string();
+            return Err(CodegenError::Malformed { what, origin: None }.into());
+        };
+        let test = self.typed(test, &mut condition)?;
+        Ok((condition, test))
+    }
+
+    /// Copies the results of a round to what the loop carries. A carried value that another one becomes must not be
+    /// overwritten first.
+    fn give_on(
+        &mut self,
+        targets: &[Var],
+        results: &[TensorId],
+        carried: &[TensorId],
+        list: &mut Vec<Step>,
+    ) -> Result<(), ProgramError> {
         let mut late = Vec::new();
-        for (i, (&from, &to)) in results.iter().zip(&carried).enumerate() {
+        for ((&target, &from), &to) in targets.iter().zip(results).zip(carried) {
             if from == to {
                 continue;
             }
             if carried.contains(&from) {
-                let ty = self.function.ty(targets[i]).clone();
-                let between = self.fresh(&format!("{}.next", self.function.name_of(targets[i])), &ty)?;
+                let ty = self.function.ty(target).clone();
+                let between = self.fresh(&format!("{}.next", self.function.name_of(target)), &ty)?;
                 list.push(Step::Copy { from, to: between });
                 late.push(Step::Copy { from: between, to });
             } else {
@@ -84,12 +112,6 @@ impl Planner<'_> {
             }
         }
         list.extend(late);
-        match (rounds, until) {
-            (Some(1), _) => steps.extend(list),
-            (Some(count), _) => steps.push(Step::Repeat { count, body: list }),
-            (None, Some((condition, test))) => steps.push(Step::While { condition, test, body: list }),
-            (None, None) => {}
-        }
         Ok(())
     }
 

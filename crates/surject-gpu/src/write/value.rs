@@ -3,7 +3,7 @@
 use super::{Done, KernelWriter, Writer, element, lanes_of};
 use surject_codegen::kernels::mlir::{binary, literal};
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
-use surject_kernel::{Op, Type, Value};
+use surject_kernel::{Affine, Guard, Op, Type, Value};
 
 impl Writer<'_> {
     /// A scalar constant.
@@ -49,27 +49,8 @@ impl Writer<'_> {
                 let values: Vec<String> = values.iter().map(|&v| literal(v)).collect();
                 self.constant(&format!("dense<[{}]>", values.join(", ")), &result)
             }
-            Op::Index(affine) => {
-                let mut lanes = Vec::new();
-                for lane in 0..ty.lanes {
-                    let at = self.affine(affine, lane)?;
-                    lanes.push(match ty.dtype.size() {
-                        8 => at,
-                        _ => self.op(&format!("arith.trunci {at} : i64 to {}", element(ty.dtype))),
-                    });
-                }
-                self.joined(&lanes, element(ty.dtype))
-            }
-            Op::Holds(guards) => {
-                let mut lanes = Vec::new();
-                for lane in 0..ty.lanes {
-                    lanes.push(match self.guards(guards, lane)? {
-                        Some(holds) => holds,
-                        None => self.scalar(Scalar::bool(true)),
-                    });
-                }
-                self.joined(&lanes, "i1")
-            }
+            Op::Index(affine) => self.index_lanes(affine, ty)?,
+            Op::Holds(guards) => self.guard_lanes(guards, ty)?,
             Op::Unary(op, x) => self.unary(*op, *x)?,
             Op::Binary(op, x, y) => self.binary(*op, *x, *y)?,
             Op::Fma(x, y, z) => {
@@ -92,6 +73,36 @@ impl Writer<'_> {
                 }
                 self.op(&format!("arith.bitcast {name} : {from} to {result}"))
             }
+            op => self.of_lanes(op, ty)?,
+        })
+    }
+
+    fn index_lanes(&mut self, affine: &Affine, ty: Type) -> Done<String> {
+        let mut lanes = Vec::new();
+        for lane in 0..ty.lanes {
+            let at = self.affine(affine, lane)?;
+            lanes.push(match ty.dtype.size() {
+                8 => at,
+                _ => self.op(&format!("arith.trunci {at} : i64 to {}", element(ty.dtype))),
+            });
+        }
+        Ok(self.joined(&lanes, element(ty.dtype)))
+    }
+
+    fn guard_lanes(&mut self, guards: &[Guard], ty: Type) -> Done<String> {
+        let mut lanes = Vec::new();
+        for lane in 0..ty.lanes {
+            lanes.push(match self.guards(guards, lane)? {
+                Some(holds) => holds,
+                None => self.scalar(Scalar::bool(true)),
+            });
+        }
+        Ok(self.joined(&lanes, "i1"))
+    }
+
+    /// The value of an operation that moves lanes.
+    fn of_lanes(&mut self, op: &Op, ty: Type) -> Done<String> {
+        Ok(match op {
             Op::Broadcast(x) => {
                 let name = self.name(*x)?;
                 self.joined(&vec![name; ty.lanes], element(ty.dtype))
@@ -118,7 +129,7 @@ impl Writer<'_> {
                     return Ok(scalar);
                 }
                 let at = self.constant(&lane.to_string(), "i32");
-                self.op(&format!("llvm.insertelement {scalar}, {name}[{at} : i32] : {result}"))
+                self.op(&format!("llvm.insertelement {scalar}, {name}[{at} : i32] : {}", Self::mlir(ty)))
             }
             _ => return Err("an operation that is not written for a GPU".into()),
         })

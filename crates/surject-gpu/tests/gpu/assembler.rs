@@ -1,6 +1,6 @@
 //! NVIDIA's assembler takes all PTX that these tests make, and what it says of registers and spills.
 
-use crate::harness::{Collected, collect};
+use crate::harness::{Collected, collect, for_all};
 use crate::{chains, kernels as texts, programs};
 use std::path::PathBuf;
 use std::process::Command;
@@ -115,14 +115,14 @@ fn the_assembler_takes_every_kernel() {
         eprintln!("skipped: `ptxas` is not installed; `cargo xtask setup` installs it");
         return;
     };
-    for gpu in Gpu::ALL {
+    for_all(&Gpu::ALL, |gpu| {
         let mut collected = Collected::default();
         for (name, text) in texts::texts() {
             collected.add(&texts::kernel(&text)).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         for (i, (_, program, _)) in programs::programs().iter().enumerate() {
             let args = random_args(program.function("main").unwrap(), i as u64);
-            collect(program, &args, &gpu, &mut collected);
+            collect(program, &args, gpu, &mut collected);
         }
         chains::collect_all(&mut collected);
         let uses = assemble(&collected.ptx(gpu.name), gpu.name).expect("an assembler");
@@ -139,5 +139,5 @@ fn the_assembler_takes_every_kernel() {
             most.registers,
             most.name
         );
-    }
+    });
 }

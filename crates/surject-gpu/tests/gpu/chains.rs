@@ -1,6 +1,6 @@
 //! Chains: attention in one kernel gives what the interpreter gives, whatever a mask throws away.
 
-use crate::harness::{Collected, OnPtx};
+use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
 use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles};
 use surject_codegen::kernels::contraction::{Share, Tiles};
@@ -435,12 +435,10 @@ fn products_leave_out_what_masks_throw_away() {
         (attention("bf16", (CAUSAL, "-1000000000.0f32"), true), &warps),
         (attention("bf16", ("m[q,t]", "-inf_f32"), false), &warps),
     ];
-    let mut collected = Collected::default();
-    let mut made = Vec::new();
-    for (number, (attention, tiles)) in all.iter().enumerate() {
+    let all: Vec<(usize, &(Attention, &ChainTiles))> = all.iter().enumerate().collect();
+    let made = for_all(&all, |&(number, (attention, tiles))| {
         let program = attention.program();
         let launches = apart(&program, tiles);
-        launches.iter().for_each(|l| collected.add(&l.1.kernel).unwrap_or_else(|error| panic!("{error}")));
         for bad_from in [attention.keys, 60] {
             let args = attention.args(number as u64 + 3, bad_from);
             let expected = interp::run(&program, "main", &args).unwrap();
@@ -448,16 +446,20 @@ fn products_leave_out_what_masks_throw_away() {
             let found = run_apart(&program, &launches, &args, &mut on);
             same(&found, &expected[0], &format!("attention {number}, bad from {bad_from}"));
         }
-        made.push((program, launches));
+        (number, attention, program, launches)
+    });
+    let mut collected = Collected::default();
+    for (.., launches) in &made {
+        launches.iter().for_each(|l| collected.add(&l.1.kernel).unwrap_or_else(|error| panic!("{error}")));
     }
     let module = surject_ptx::parse(&collected.ptx("sm_90a")).unwrap_or_else(|error| panic!("{error}"));
-    let mut on = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
-    for (number, ((program, launches), (attention, _))) in made.iter().zip(&all).enumerate() {
-        let args = attention.args(number as u64 + 5, 70);
+    for_all(&made, |(number, attention, program, launches)| {
+        let mut on = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
+        let args = attention.args(*number as u64 + 5, 70);
         let expected = interp::run(program, "main", &args).unwrap();
         let found = run_apart(program, launches, &args, &mut on);
         same(&found, &expected[0], &format!("attention {number} as PTX"));
-    }
+    });
 }
 
 /// Schedules say which products a mask throws away, and which loops run as one.

@@ -1,6 +1,8 @@
 //! Programs through all of it: kernels, arithmetic, MLIR, PTX; and the PTX on its interpreter.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::{Executor, run_on};
@@ -68,6 +70,45 @@ impl Executor for Collecting<'_> {
         self.0.add(kernel)?;
         interpret::run(kernel, &[], tensors, &Options::default()).map(|_| ()).map_err(|e| e.to_string())
     }
+}
+
+/// Interprets kernels, counts what they do, and keeps them.
+pub struct Counting {
+    pub options: Options,
+    pub counts: interpret::Counts,
+    pub kernels: Vec<Kernel>,
+}
+
+impl Executor for Counting {
+    fn execute(&mut self, kernel: &Kernel, tensors: &mut [Tensor]) -> Result<(), String> {
+        let counts = interpret::run(kernel, &[], tensors, &self.options).map_err(|e| e.to_string())?;
+        self.counts.add(&counts);
+        self.kernels.push(kernel.clone());
+        Ok(())
+    }
+}
+
+/// What a function gives for every case, in their order; as many cases at once as the machine has processors.
+pub fn for_all<T: Sync, R: Send>(cases: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((number, case)) = {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    cases.get(number).map(|case| (number, case))
+                } {
+                    let result = f(case);
+                    results.lock().unwrap().push((number, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap();
+    results.sort_by_key(|r| r.0);
+    results.into_iter().map(|r| r.1).collect()
 }
 
 /// Runs the PTX of kernels that were collected.

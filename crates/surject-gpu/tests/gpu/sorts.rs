@@ -1,6 +1,6 @@
 //! Sorts in shared memory and the passes that merge parts: what they give is what the interpreter gives.
 
-use crate::harness::{Collected, OnPtx, collect, on_ptx};
+use crate::harness::{Collected, OnPtx, collect, for_all, on_ptx};
 use surject_codegen::kernels::run::calls;
 use surject_gpu::Gpu;
 use surject_ir::{Buffer, DType, Program, interp, parse};
@@ -64,11 +64,11 @@ fn sorts_give_what_the_interpreter_gives() {
         all.push((program, args, expected));
     }
     let module = surject_ptx::parse(&collected.ptx(gpu.name)).unwrap_or_else(|error| panic!("{error}"));
-    let mut executor =
-        OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
-    for (program, args, expected) in &all {
+    for_all(&all, |(program, args, expected)| {
+        let mut executor =
+            OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
         assert_eq!(&on_ptx(program, args, &gpu, &mut executor), expected);
-    }
+    });
 }
 
 /// Windows that are the line before an element or after it: sums with initial values that are none of the function's, a

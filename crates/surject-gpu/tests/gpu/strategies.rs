@@ -1,16 +1,17 @@
 //! Every strategy on its own: results, races, traffic, and what the model says.
 
-use crate::harness::{Collected, OnPtx, collect, on_ptx};
+use crate::harness::{Collected, Counting, OnPtx, for_all, on_ptx};
 use crate::programs::program;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy, choose};
-use surject_codegen::kernels::run::{expressions, run};
+use surject_codegen::kernels::run::{expressions, run_on};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::Gpu;
 use surject_gpu::model::model;
 use surject_ir::testing::random_args;
 use surject_ir::{Program, interp};
-use surject_kernel::interpret::{Options, Order};
+use surject_kernel::Kernel;
+use surject_kernel::interpret::{Counts, Options, Order};
 
 /// A GPU with one of its strategies, and what every expression allows.
 struct Only(Gpu, &'static str);
@@ -37,7 +38,7 @@ impl Machine for Only {
 
 /// Programs by the strategy that they are for; the sectors of global memory that a kernel may touch over those that it
 /// needs, and its bank conflicts. What matrix units summed, the interpreter stores pair by pair, each a sector of its own.
-fn cases() -> Vec<(&'static str, &'static str, Program, f64, u64)> {
+fn cases() -> Vec<Case> {
     let one = |strategy, name, params: &str, text: &str, sectors, conflicts| {
         (strategy, name, program(params, text), sectors, conflicts)
     };
@@ -482,67 +483,75 @@ fn close(strategy: &str) -> f64 {
     if strategy == "matrix units" { 0.25 } else { 1e-4 }
 }
 
+type Case = (&'static str, &'static str, Program, f64, u64);
+
+/// A case on the interpreter of kernels in several orders of agents: its kernels, and what the first order counts.
+fn in_several_orders(gpu: &Gpu, (strategy, name, program, most, conflicts): &Case) -> (Vec<Kernel>, String) {
+    let machine = Only(gpu.clone(), strategy);
+    let args = random_args(program.function("main").unwrap(), 5);
+    let expected = interp::run(program, "main", &args).unwrap();
+    let all = expressions(program.function("main").unwrap()).unwrap();
+    let traffic = all.iter().flat_map(|(_, e)| e.traffic());
+    let needed: f64 = traffic.map(|t| (t.1 / gpu.sector as f64).ceil()).sum();
+    let (mut kernels, mut said) = (Vec::new(), String::new());
+    for order in [Order::Forward, Order::Backward, Order::Shuffled(3)] {
+        let options = Options { order, ..Options::default() };
+        let mut on = Counting { options, counts: Counts::default(), kernels: Vec::new() };
+        let found = run_on(program, "main", &args, &machine, &Schedules::default(), &mut on)
+            .unwrap_or_else(|error| panic!("{name} by {strategy}: {error}"));
+        let counts = on.counts;
+        let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, close(strategy));
+        assert!(report.passed(), "{name} by {strategy}: {report}");
+        let sectors = counts.sectors as f64 / needed;
+        assert!(sectors <= *most, "{name} by {strategy}: {} sectors, needed are {needed}", counts.sectors);
+        assert!(counts.bank_conflicts <= *conflicts, "{name}: {} conflicts", counts.bank_conflicts);
+        if order == Order::Forward {
+            kernels = on.kernels;
+            said = format!(
+                "{name} by {strategy}: {sectors:.2} times the sectors, {} bank conflicts, {} barriers\n",
+                counts.bank_conflicts, counts.barriers
+            );
+        }
+    }
+    (kernels, said)
+}
+
+/// A case as PTX.
+fn as_ptx(
+    gpu: &Gpu,
+    (strategy, name, program, ..): &Case,
+    collected: &Collected,
+    module: &surject_ptx::Module,
+) {
+    let mut executor = OnPtx { collected, module, counts: Vec::new(), sizes: Vec::new() };
+    let args = random_args(program.function("main").unwrap(), 5);
+    let expected = interp::run(program, "main", &args).unwrap();
+    let found = on_ptx(program, &args, &Only(gpu.clone(), strategy), &mut executor);
+    let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, close(strategy));
+    assert!(report.passed(), "{name} by {strategy} as PTX: {report}");
+    let products = executor.counts.iter().map(|c| c.1.products).sum::<u64>();
+    assert!(*strategy != "matrix units" || products > 0, "{name}: no product by matrix units");
+    // Vectors of 16 bytes are what the PTX accesses.
+    if *strategy == "vectors" && !name.contains("border") {
+        let counts = executor.counts.last().unwrap().1;
+        let each = counts.bytes as f64 / counts.accesses as f64;
+        assert!(each >= 15.9, "{name}: {each} bytes an access");
+    }
+}
+
 /// In several orders of agents no race is found, and results are those of the interpreter; so are those of the PTX.
 #[test]
 fn every_strategy_computes_the_same() {
     let gpu = Gpu::named("sm_80").unwrap();
+    let all = cases();
     let mut said = String::new();
     let mut collected = Collected::default();
-    let all = cases();
-    for (strategy, name, program, most, conflicts) in &all {
-        let machine = Only(gpu.clone(), strategy);
-        let args = random_args(program.function("main").unwrap(), 5);
-        let expected = interp::run(program, "main", &args).unwrap();
-        let needed: f64 = expressions(program.function("main").unwrap())
-            .unwrap()
-            .iter()
-            .flat_map(|(_, e)| e.traffic())
-            .map(|t| (t.1 / gpu.sector as f64).ceil())
-            .sum();
-        for order in [Order::Forward, Order::Backward, Order::Shuffled(3)] {
-            let options = Options { order, ..Options::default() };
-            let (found, counts) = run(program, "main", &args, &machine, &options, &Schedules::default())
-                .unwrap_or_else(|error| panic!("{name} by {strategy}: {error}"));
-            let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, close(strategy));
-            assert!(report.passed(), "{name} by {strategy}: {report}");
-            let sectors = counts.sectors as f64 / needed;
-            assert!(
-                sectors <= *most,
-                "{name} by {strategy}: {} sectors, needed are {needed}",
-                counts.sectors
-            );
-            assert!(counts.bank_conflicts <= *conflicts, "{name}: {} conflicts", counts.bank_conflicts);
-            if order == Order::Forward {
-                said += &format!(
-                    "{name} by {strategy}: {sectors:.2} times the sectors, {} bank conflicts, {} barriers\n",
-                    counts.bank_conflicts, counts.barriers
-                );
-            }
-        }
-        assert!(
-            collect(program, &args, &machine, &mut collected).is_some(),
-            "{name}: {:?}",
-            collected.refused
-        );
+    for (kernels, counted) in for_all(&all, |case| in_several_orders(&gpu, case)) {
+        kernels.iter().for_each(|kernel| collected.add(kernel).unwrap_or_else(|error| panic!("{error}")));
+        said += &counted;
     }
     let module = surject_ptx::parse(&collected.ptx(gpu.name)).unwrap_or_else(|error| panic!("{error}"));
-    let mut executor =
-        OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
-    for (strategy, name, program, ..) in &all {
-        let args = random_args(program.function("main").unwrap(), 5);
-        let expected = interp::run(program, "main", &args).unwrap();
-        let found = on_ptx(program, &args, &Only(gpu.clone(), strategy), &mut executor);
-        let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, close(strategy));
-        assert!(report.passed(), "{name} by {strategy} as PTX: {report}");
-        let products = executor.counts.iter().map(|c| c.1.products).sum::<u64>();
-        assert!(*strategy != "matrix units" || products > 0, "{name}: no product by matrix units");
-        // Vectors of 16 bytes are what the PTX accesses.
-        if *strategy == "vectors" && !name.contains("border") {
-            let counts = executor.counts.last().unwrap().1;
-            let each = counts.bytes as f64 / counts.accesses as f64;
-            assert!(each >= 15.9, "{name}: {each} bytes an access");
-        }
-    }
+    for_all(&all, |case| as_ptx(&gpu, case, &collected, &module));
     insta::assert_snapshot!(said);
 }
 

@@ -2,8 +2,10 @@
 
 use super::memory::Tensor;
 use crate::{Level, Value};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 use surject_ir::Scalar;
 
@@ -100,6 +102,22 @@ pub(super) struct Copy {
     pub(super) elements: Tensor,
 }
 
+/// The values that an agent defined, and those of the agents around it, which wait for it.
+#[derive(Clone, Debug)]
+struct Values {
+    /// The number of the first one of its own.
+    first: usize,
+    own: Vec<Option<Lanes>>,
+    outer: Option<Rc<Values>>,
+}
+
+/// A run of a parallel loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spawned {
+    pub(super) level: Level,
+    pub(super) instance: u64,
+}
+
 /// Someone who runs statements one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
@@ -112,7 +130,7 @@ pub(super) struct Agent {
     pub(super) state: State,
     /// The next statement.
     pub(super) at: usize,
-    pub(super) values: Vec<Option<Lanes>>,
+    values: Rc<Values>,
     /// The objects of memories.
     pub(super) memory: Vec<Option<usize>>,
     pub(super) turns: Vec<Turn>,
@@ -123,7 +141,7 @@ pub(super) struct Agent {
     /// The groups of the iterations of its last loop over threads, by their numbers, for those of the next one.
     pub(super) handed: HashMap<i64, Vec<Vec<Copy>>>,
     /// How often it came to a statement that accesses memory.
-    pub(super) visits: HashMap<usize, u32>,
+    pub(super) visits: FxHashMap<usize, u32>,
     stamp: Option<Stamp>,
 }
 
@@ -139,35 +157,49 @@ impl Agent {
             epoch: 0,
             state: State::Ready,
             at: 0,
-            values: vec![None; values],
+            values: Rc::new(Values { first: 0, own: vec![None; values], outer: None }),
             memory: vec![None; memory],
             turns: Vec::new(),
             waiting: Vec::new(),
             copies: Vec::new(),
             groups: Vec::new(),
             handed: HashMap::new(),
-            visits: HashMap::new(),
+            visits: FxHashMap::default(),
             stamp: None,
         }
     }
 
-    /// One that runs an iteration of a parallel loop of this one.
-    pub(super) fn child(&self, id: u64, level: Level, instance: u64, iteration: i64, at: usize) -> Agent {
+    /// One that runs an iteration of a parallel loop of this one, whose body defines values among some.
+    pub(super) fn child(&self, id: u64, spawned: Spawned, iteration: i64, defines: &Range<usize>) -> Agent {
+        let own = vec![None; defines.len()];
         Agent {
             id,
             parent: Some(self.id),
-            level: Some(level),
-            instance,
+            level: Some(spawned.level),
+            instance: spawned.instance,
             iteration,
-            at,
-            values: self.values.clone(),
+            at: self.at + 1,
+            values: Rc::new(Values { first: defines.start, own, outer: Some(self.values.clone()) }),
             memory: self.memory.clone(),
             ..Agent::root(0, 0)
         }
     }
 
     pub(super) fn value(&self, value: Value) -> Option<&[Scalar]> {
-        self.values[value.0 as usize].as_ref().map(Lanes::as_slice)
+        self.known(value).map(Lanes::as_slice)
+    }
+
+    pub(super) fn known(&self, value: Value) -> Option<&Lanes> {
+        let number = value.0 as usize;
+        let mut values = &*self.values;
+        loop {
+            let own = number.checked_sub(values.first).and_then(|at| values.own.get(at));
+            match (own, &values.outer) {
+                (Some(Some(lanes)), _) => return Some(lanes),
+                (_, Some(outer)) => values = outer,
+                _ => return None,
+            }
+        }
     }
 
     /// The lanes of a value that the verifier knows to be defined.
@@ -176,7 +208,12 @@ impl Agent {
     }
 
     pub(super) fn set(&mut self, value: Value, lanes: Lanes) {
-        self.values[value.0 as usize] = Some(lanes);
+        // Those that run inside have ended, so nobody else has these.
+        let values = Rc::make_mut(&mut self.values);
+        let at = (value.0 as usize).checked_sub(values.first);
+        if let Some(place) = at.and_then(|at| values.own.get_mut(at)) {
+            *place = Some(lanes);
+        }
     }
 
     /// The value of an index.

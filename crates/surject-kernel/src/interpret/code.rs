@@ -1,6 +1,7 @@
 //! A kernel as a list of steps with jumps, so that an agent can stop anywhere and go on later.
 
 use crate::{Kernel, Level, LoopKind, Op, Region, Statement, Value};
+use std::ops::Range;
 
 /// A step.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,27 @@ pub(super) enum Step<'k> {
     Branch { statement: &'k Statement, condition: Value, otherwise: usize },
     /// A side of an `if` ends.
     Leave { yields: &'k [Value], results: &'k [Value], to: usize },
+}
+
+/// The numbers among which those of the values are that a region defines, of which there are some.
+pub(super) fn defined(region: &Region) -> Range<usize> {
+    let (mut low, mut high) = (usize::MAX, 0);
+    let mut work = vec![region];
+    while let Some(region) = work.pop() {
+        let results = region.body.iter().flat_map(|statement| &statement.results);
+        for value in region.params.iter().chain(results) {
+            low = low.min(value.0 as usize);
+            high = high.max(value.0 as usize + 1);
+        }
+        for statement in &region.body {
+            match &statement.op {
+                Op::For { body, .. } => work.push(body),
+                Op::If { then, otherwise, .. } => work.extend([then, otherwise]),
+                _ => {}
+            }
+        }
+    }
+    low.min(high)..high
 }
 
 /// The steps of a kernel.

@@ -1,7 +1,7 @@
 //! What a run counts.
 
 use crate::Space;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
 
 /// Bytes that go to and from a level of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,28 +79,42 @@ pub(super) struct Event {
 /// Accesses that are still to be counted: another thread of the warp may add to them.
 #[derive(Debug, Default)]
 pub(super) struct Open {
-    sectors: HashMap<Event, HashSet<(usize, usize)>>,
-    words: HashMap<Event, HashSet<(usize, usize)>>,
+    sectors: FxHashMap<Event, Vec<(usize, usize)>>,
+    words: FxHashMap<Event, Vec<(usize, usize)>>,
 }
 
 impl Open {
     /// Notes an access to a sector of global memory, or to a word of shared memory, of an object.
     pub(super) fn note(&mut self, space: Space, event: Event, object: usize, number: usize) {
-        match space {
-            Space::Global => _ = self.sectors.entry(event).or_default().insert((object, number)),
-            Space::Shared => _ = self.words.entry(event).or_default().insert((object, number)),
-            Space::Worker | Space::Stack | Space::Register => {}
+        let noted = match space {
+            Space::Global => self.sectors.entry(event).or_default(),
+            Space::Shared => self.words.entry(event).or_default(),
+            Space::Worker | Space::Stack | Space::Register => return,
+        };
+        // Neighbours mostly access the same one.
+        if noted.last() != Some(&(object, number)) {
+            noted.push((object, number));
         }
     }
 
     /// Counts them.
     pub(super) fn close(&mut self, banks: usize, counts: &mut Counts) {
-        counts.sectors += self.sectors.drain().map(|(_, sectors)| sectors.len() as u64).sum::<u64>();
+        counts.sectors +=
+            self.sectors.drain().map(|(_, sectors)| distinct(sectors).len() as u64).sum::<u64>();
+        let mut of_bank = vec![0u64; banks.max(1)];
         for (_, words) in self.words.drain() {
-            let mut of_bank: HashMap<usize, u64> = HashMap::new();
-            words.iter().for_each(|(_, word)| *of_bank.entry(word % banks.max(1)).or_default() += 1);
+            let words = distinct(words);
+            of_bank.fill(0);
+            words.iter().for_each(|(_, word)| of_bank[word % banks.max(1)] += 1);
             let least = words.len().div_ceil(banks.max(1)) as u64;
-            counts.bank_conflicts += of_bank.values().max().map_or(0, |most| most - least);
+            counts.bank_conflicts += of_bank.iter().max().map_or(0, |most| most.saturating_sub(least));
         }
     }
+}
+
+/// Each place once.
+fn distinct(mut places: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    places.sort_unstable();
+    places.dedup();
+    places
 }

@@ -1,13 +1,14 @@
 //! The run itself: agents take steps until they wait or end.
 
-use super::agent::{Agent, Lanes, Stamp, State, Turn};
-use super::code::{Step, steps};
+use super::agent::{Agent, Lanes, Spawned, Stamp, State, Turn};
+use super::code::{Step, defined, steps};
 use super::count::Open;
 use super::memory::{Object, Tensor};
 use super::value::{affine, copy, index};
 use super::{Counts, Fault, FaultKind, Options, Order};
 use crate::{Kernel, Level, Op, Statement, print_statement};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use surject_ir::{DType, Scalar};
 
 pub(super) type Done<T> = Result<T, FaultKind>;
@@ -58,6 +59,8 @@ pub(super) struct Machine<'k> {
     pub(super) kernel: &'k Kernel,
     pub(super) options: &'k Options,
     pub(super) steps: Vec<Step<'k>>,
+    /// The values that the body of the parallel loop at a step defines.
+    defines: Vec<Range<usize>>,
     pub(super) objects: Vec<Object>,
     pub(super) agents: BTreeMap<u64, Agent>,
     /// Agents that can go on.
@@ -75,10 +78,16 @@ impl<'k> Machine<'k> {
             Order::Shuffled(seed) => seed.wrapping_mul(2).wrapping_add(1),
             Order::Forward | Order::Backward => 1,
         };
+        let steps = steps(kernel);
+        let of_spawn = |step: &Step<'_>| match step {
+            Step::Spawn { statement: Statement { op: Op::For { body, .. }, .. }, .. } => defined(body),
+            _ => 0..0,
+        };
         Machine {
             kernel,
             options,
-            steps: steps(kernel),
+            defines: steps.iter().map(of_spawn).collect(),
+            steps,
             objects: Vec::new(),
             agents: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -262,7 +271,8 @@ impl<'k> Machine<'k> {
             return;
         };
         self.next += 1;
-        let mut child = agent.child(self.next, level, instance, iteration, agent.at + 1);
+        let spawned = Spawned { level, instance };
+        let mut child = agent.child(self.next, spawned, iteration, &self.defines[agent.at]);
         if level == Level::Thread {
             child.groups = agent.handed.remove(&iteration).unwrap_or_default();
         }

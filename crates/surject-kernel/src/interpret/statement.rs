@@ -5,7 +5,7 @@ use super::agent::{Agent, Copy, Lanes};
 use super::count::Event;
 use super::memory::{Kind, Object, Tensor};
 use super::run::{Done, Machine};
-use super::value::{affine, copy, flops, holds, pure};
+use super::value::{affine, copy, flops, holds, pure, pure_one};
 use crate::{Level, MatMulSizes, Mem, Op, Place, Space, Statement, Tile, Type};
 use surject_ir::{AccOp, BinaryOp, Scalar, eval};
 
@@ -84,15 +84,26 @@ impl Machine<'_> {
             }
             Op::MatMul { sizes, acc, a, b } => return self.matmul(agent, *sizes, [acc, a, b]),
             op => {
-                let lanes = pure(agent, op, ty)?;
-                self.counts.flops += flops(op, &lanes, agent);
-                lanes
+                let lanes = self.computed(agent, op, ty)?;
+                result.into_iter().for_each(|result| agent.set(result, lanes.clone()));
+                return Ok(());
             }
         };
         if let Some(result) = result {
             agent.set(result, Lanes::of(lanes));
         }
         Ok(())
+    }
+
+    /// The value of an operation without memory.
+    fn computed(&mut self, agent: &Agent, op: &Op, ty: Type) -> Done<Lanes> {
+        if let Some(one) = pure_one(agent, op, ty)? {
+            self.counts.flops += flops(op, &[one], agent);
+            return Ok(Lanes::One(one));
+        }
+        let lanes = pure(agent, op, ty)?;
+        self.counts.flops += flops(op, &lanes, agent);
+        Ok(Lanes::of(lanes))
     }
 
     fn object(&mut self, agent: &Agent, mem: Mem) -> Done<&mut Object> {

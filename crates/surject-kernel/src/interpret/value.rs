@@ -8,7 +8,7 @@ use surject_ir::{DType, Scalar, eval};
 
 /// A copy of a value.
 pub(super) fn copy(agent: &Agent, value: Value) -> Lanes {
-    agent.values[value.0 as usize].clone().unwrap_or(Lanes::One(Scalar::zero(DType::I64)))
+    agent.known(value).cloned().unwrap_or(Lanes::One(Scalar::zero(DType::I64)))
 }
 
 pub(super) fn index(value: i64) -> Lanes {
@@ -27,6 +27,30 @@ pub(super) fn holds(agent: &Agent, guards: &[Guard], lane: usize) -> Done<bool> 
         }
     }
     Ok(true)
+}
+
+/// The value of an operation that does nothing else, where it and its operands have one lane; `None`: it is another one.
+pub(super) fn pure_one(agent: &Agent, op: &Op, ty: Type) -> Done<Option<Scalar>> {
+    if ty.lanes != 1 {
+        return Ok(None);
+    }
+    let one = |value: &Value| match agent.known(*value) {
+        Some(Lanes::One(one)) => Ok(*one),
+        _ => Err(FaultKind::Undefined),
+    };
+    let found = match op {
+        Op::Splat(value) => Some(*value),
+        Op::Index(expr) => Some(Scalar::from_i128(ty.dtype, affine(agent, expr, 0)?.into())),
+        Op::Holds(guards) => Some(Scalar::bool(holds(agent, guards, 0)?)),
+        Op::Unary(op, x) => eval::unary(*op, one(x)?),
+        Op::Binary(op, x, y) => eval::binary(*op, one(x)?, one(y)?),
+        Op::Fma(x, y, z) => Some(fma(one(x)?, one(y)?, one(z)?)),
+        Op::Select(c, x, y) => Some(if one(c)?.is_true() { one(x)? } else { one(y)? }),
+        Op::Convert(x) => Some(eval::convert(ty.dtype, one(x)?)),
+        Op::Bitcast(x) => eval::bitcast(ty.dtype, one(x)?),
+        _ => return Ok(None),
+    };
+    found.map(Some).ok_or(FaultKind::Undefined)
 }
 
 /// The lanes of an operation that does nothing else.

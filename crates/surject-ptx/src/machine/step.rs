@@ -5,6 +5,9 @@ use crate::arithmetic::{alu, compare, convert, product, signed};
 use crate::code::{Alu, Instruction, Kind, Op, Operand, Part, Rounding, Space, Ty};
 use crate::memory::{Place, generic, place, specific};
 
+/// The most operands that an operation reads.
+const MOST: usize = 4;
+
 impl Block<'_> {
     /// Runs an instruction for which nobody waits.
     pub(super) fn step(&mut self, thread: usize, instruction: &Instruction) -> Done<()> {
@@ -13,19 +16,14 @@ impl Block<'_> {
         let target = || operand(0);
         match &instruction.op {
             Op::Alu(op, ty) => {
-                let args: Vec<u64> =
-                    operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
+                let (args, count) = self.arguments(thread, operands)?;
                 // Amounts have 32 bits whatever is shifted.
-                let value = alu(*op, *ty, &args)?;
+                let value = alu(*op, *ty, &args[..count])?;
                 self.set(thread, target()?, value)
             }
             Op::Pair(op, ty) => {
-                let args: Vec<u64> =
-                    operands[1..].iter().map(|o| self.value(thread, o)).collect::<Done<_>>()?;
-                let half = |by: u32| {
-                    let args: Vec<u64> = args.iter().map(|a| a >> by & ty.mask()).collect();
-                    alu(*op, *ty, &args)
-                };
+                let (args, count) = self.arguments(thread, operands)?;
+                let half = |by: u32| alu(*op, *ty, &args.map(|a| a >> by & ty.mask())[..count]);
                 self.set(thread, target()?, half(16)? << 16 | half(0)?)
             }
             Op::Multiply(part, ty) => {
@@ -137,10 +135,12 @@ impl Block<'_> {
             }
             Op::CopyAsync { bytes } => {
                 let (to, from) = (self.address(thread, operand(0)?)?, self.address(thread, operand(1)?)?);
-                let mut copied = Vec::new();
+                let mut copied = Vec::with_capacity(*bytes);
                 self.checked(thread, Space::Global, from, *bytes, false)?;
-                for i in 0..*bytes as u64 {
-                    copied.push(self.load(thread, Space::Global, from + i, 1)? as u8);
+                let each = (*bytes).min(8);
+                for at in (0..*bytes).step_by(each) {
+                    let value = self.load(thread, Space::Global, from + at as u64, each)?;
+                    copied.extend_from_slice(&value.to_le_bytes()[..each]);
                 }
                 let (memory, at) = self.memory(thread, Space::Shared, to, *bytes)?;
                 memory.forget(at, *bytes);
@@ -163,15 +163,27 @@ impl Block<'_> {
                 let over = own.groups.len().saturating_sub(left);
                 let copies: Vec<Copy> = own.groups.drain(..over).flatten().collect();
                 for Copy { at, bytes } in copies {
-                    for (i, &byte) in bytes.iter().enumerate() {
-                        self.store(thread, Space::Shared, at + i as u64, 1, byte.into())?;
-                    }
+                    let (memory, at) = self.memory(thread, Space::Shared, at, bytes.len())?;
+                    memory.write(at, &bytes);
                 }
                 Ok(())
             }
             Op::ActiveMask => Err("who is active here is not defined".into()),
             _ => Ok(()),
         }
+    }
+
+    /// The values of all operands but the first one, and how many there are.
+    fn arguments(&self, thread: usize, operands: &[Operand]) -> Done<([u64; MOST], usize)> {
+        let mut args = [0; MOST];
+        let sources = operands.get(1..).unwrap_or_default();
+        if sources.len() > MOST {
+            return Err(format!("{} operands, where {MOST} are the most", sources.len()));
+        }
+        for (arg, operand) in args.iter_mut().zip(sources) {
+            *arg = self.value(thread, operand)?;
+        }
+        Ok((args, sources.len()))
     }
 
     /// An access as a whole is aligned, and counts where it is to global memory.
@@ -219,9 +231,9 @@ impl Block<'_> {
 }
 
 /// The lanes of an access.
-fn list(operand: &Operand) -> Vec<Operand> {
+fn list(operand: &Operand) -> &[Operand] {
     match operand {
-        Operand::Vector(list) => list.clone(),
-        one => vec![one.clone()],
+        Operand::Vector(list) => list,
+        one => std::slice::from_ref(one),
     }
 }

@@ -128,19 +128,10 @@ impl<'a> Kernels<'a> {
             while run < part.min(lines.count) {
                 maker.b.effect(Op::Barrier(Level::Block));
                 own.each(maker, (thread, whole), |maker, at| {
-                    let pair = maker.quotient(at, 2 * run);
-                    let start = maker.scaled(pair, 2 * run);
-                    let run_length = maker.int(run);
-                    let middle = maker.add(start, run_length);
-                    let middle = maker.b.binary(BinaryOp::Min, middle, own.length);
-                    let end = maker.add(middle, run_length);
-                    let end = maker.b.binary(BinaryOp::Min, end, own.length);
-                    let (rank, values) = rank(maker, &buffers[0], (at, run), [start, middle, end], less)?;
-                    let place = maker.add(start, rank);
-                    values
-                        .into_iter()
-                        .zip(&buffers[1])
-                        .for_each(|(value, &to)| store(maker, to, place, value));
+                    let ends = runs(maker, at, run, own.length);
+                    let (place, values) = rank_in(maker, &buffers[0], (at, run), ends, less)?;
+                    let values = values.into_iter().zip(&buffers[1]);
+                    values.for_each(|(value, &to)| store(maker, to, place, value));
                     Ok(())
                 })?;
                 buffers.reverse();
@@ -174,13 +165,8 @@ impl<'a> Kernels<'a> {
             let ends = maker.b.alloc("ends", integer, 2, Space::Shared);
             // The pair of runs that the part is in, of a line.
             let at = maker.sub(own.first, own.line);
-            let pair = maker.quotient(at, 2 * run);
-            let start = maker.scaled(pair, 2 * run);
-            let (run_length, end_of_line) = (maker.int(run), maker.int(lines.count));
-            let middle = maker.add(start, run_length);
-            let middle = maker.b.binary(BinaryOp::Min, middle, end_of_line);
-            let end = maker.add(middle, run_length);
-            let end = maker.b.binary(BinaryOp::Min, end, end_of_line);
+            let end_of_line = maker.int(lines.count);
+            let [start, middle, end] = runs(maker, at, run, end_of_line);
             let thread = open_threads(maker);
             let number = maker.position(thread.into());
             // One thread looks where the part begins in the first run, the next one where it ends.
@@ -190,28 +176,7 @@ impl<'a> Kernels<'a> {
                 let behind = maker.b.binary(BinaryOp::Mul, number, own.length);
                 let diagonal = maker.add(at, behind);
                 let diagonal = maker.sub(diagonal, start);
-                let (first, second) = (maker.sub(middle, start), maker.sub(end, middle));
-                let zero = maker.int(0);
-                let low = maker.sub(diagonal, second);
-                let low = maker.b.binary(BinaryOp::Max, low, zero);
-                let high = maker.b.binary(BinaryOp::Min, diagonal, first);
-                let found = maker.search(run, [low, high], |maker, probe| {
-                    // Does this one of the first run come before the last one that would be of the second?
-                    let one = maker.int(1);
-                    let other = maker.sub(diagonal, probe);
-                    let other = maker.sub(other, one);
-                    let places = [(start, probe), (middle, other)].map(|(run, at)| {
-                        let place = maker.add(own.line, run);
-                        maker.add(place, at)
-                    });
-                    let mut arguments = Vec::new();
-                    for &tensor in from {
-                        let [first, second] = places.map(|place| maker.read(tensor, place));
-                        arguments.extend([second?, first?]);
-                    }
-                    let answer = less(maker, &arguments)?;
-                    Ok(maker.b.unary(surject_ir::UnaryOp::Not, answer))
-                })?;
+                let found = cut(maker, from, (own.line, run), [start, middle, end], diagonal, less)?;
                 store(maker, ends, number, found);
                 Ok(Vec::new())
             })?;
@@ -241,8 +206,9 @@ impl<'a> Kernels<'a> {
             })?;
             maker.b.effect(Op::Barrier(Level::Block));
             own.each(maker, (thread, whole), |maker, at| {
-                let (rank, values) = rank(maker, &buffers, (at, part), [zero, count, own.length], less)?;
-                let place = maker.add(own.first, rank);
+                let ends = [zero, count, own.length];
+                let (place, values) = rank_in(maker, &buffers, (at, part), ends, less)?;
+                let place = maker.add(own.first, place);
                 to.iter().zip(values).try_for_each(|(&tensor, value)| maker.write(tensor, place, value))
             })
         })
@@ -260,38 +226,16 @@ impl<'a> Kernels<'a> {
         self.kernel(total, |maker, point| {
             // The element `at` of the line that begins at `first`.
             let (line, at) = line_of(maker, point, count, step);
-            let pair = maker.quotient(at, 2 * run);
-            let start = maker.scaled(pair, 2 * run);
-            let (run_length, end_of_line) = (maker.int(run), maker.int(count));
-            let middle = maker.add(start, run_length);
-            let middle = maker.b.binary(BinaryOp::Min, middle, end_of_line);
-            let end = maker.add(middle, run_length);
-            let end = maker.b.binary(BinaryOp::Min, end, end_of_line);
-            let is_first = maker.compare(BinaryOp::Lt, at, middle);
-            let (low, high) =
-                (maker.b.select(is_first, middle, start), maker.b.select(is_first, end, middle));
-            let mut own = Vec::new();
-            for &tensor in from {
-                own.push(maker.read(tensor, point)?);
-            }
-            // Of the first run those come before that are less, of the second also those that are equal.
-            let found = maker.search(run, [low, high], |maker, probe| {
+            let end_of_line = maker.int(count);
+            let ends = runs(maker, at, run, end_of_line);
+            let own =
+                from.iter().map(|&tensor| maker.read(tensor, point)).collect::<Lowered<Vec<Value>>>()?;
+            let other = |maker: &mut Maker<'a>, probe: Value| {
                 let place = maker.scaled(probe, step);
                 let place = maker.add(line, place);
-                let mut arguments = Vec::new();
-                for (&tensor, &own) in from.iter().zip(&own) {
-                    let other = maker.read(tensor, place)?;
-                    arguments.push(maker.b.select(is_first, other, own));
-                    arguments.push(maker.b.select(is_first, own, other));
-                }
-                let answer = less(maker, &arguments)?;
-                Ok(maker.b.binary(BinaryOp::Eq, answer, is_first))
-            })?;
-            let others = maker.sub(found, low);
-            let first_of_own = maker.b.select(is_first, start, middle);
-            let rank = maker.sub(at, first_of_own);
-            let rank = maker.add(rank, others);
-            let place = maker.add(start, rank);
+                from.iter().map(|&tensor| maker.read(tensor, place)).collect()
+            };
+            let place = rank(maker, &own, (at, run), ends, other, less)?;
             let place = maker.scaled(place, step);
             let place = maker.add(line, place);
             to.iter().zip(own).try_for_each(|(&tensor, value)| maker.write(tensor, place, value))
@@ -363,23 +307,22 @@ impl Part {
     }
 }
 
-/// How many elements of two runs, from `start` to `middle` and from there to `end`, come before the one at a place, and
-/// its values.
+/// Where an element is in the merged run of two, from `start` to `middle` and from there to `end`, of which it is the one
+/// at a place; `other` reads another element of them.
 fn rank<'a>(
     maker: &mut Maker<'a>,
-    buffers: &[Mem],
+    own: &[Value],
     (at, run): (Value, i64),
     [start, middle, end]: [Value; 3],
+    other: impl Fn(&mut Maker<'a>, Value) -> Lowered<Vec<Value>>,
     less: Less<'_, 'a>,
-) -> Lowered<(Value, Vec<Value>)> {
+) -> Lowered<Value> {
     let is_first = maker.compare(BinaryOp::Lt, at, middle);
     let (low, high) = (maker.b.select(is_first, middle, start), maker.b.select(is_first, end, middle));
-    let own: Vec<Value> = buffers.iter().map(|&mem| load(maker, mem, at)).collect();
     // Of the first run those come before that are less, of the second also those that are equal.
     let found = maker.search(run, [low, high], |maker, probe| {
         let mut arguments = Vec::new();
-        for (&mem, &own) in buffers.iter().zip(&own) {
-            let other = load(maker, mem, probe);
+        for (other, &own) in other(maker, probe)?.into_iter().zip(own) {
             arguments.push(maker.b.select(is_first, other, own));
             arguments.push(maker.b.select(is_first, own, other));
         }
@@ -389,5 +332,67 @@ fn rank<'a>(
     let others = maker.sub(found, low);
     let first_of_own = maker.b.select(is_first, start, middle);
     let rank = maker.sub(at, first_of_own);
-    Ok((maker.add(rank, others), own))
+    let rank = maker.add(rank, others);
+    Ok(maker.add(start, rank))
+}
+
+/// The same of runs in shared memory, and the values of the element.
+fn rank_in<'a>(
+    maker: &mut Maker<'a>,
+    buffers: &[Mem],
+    (at, run): (Value, i64),
+    ends: [Value; 3],
+    less: Less<'_, 'a>,
+) -> Lowered<(Value, Vec<Value>)> {
+    let all = |maker: &mut Maker<'a>, at: Value| -> Vec<Value> {
+        buffers.iter().map(|&mem| load(maker, mem, at)).collect()
+    };
+    let own = all(maker, at);
+    let place = rank(maker, &own, (at, run), ends, |maker, probe| Ok(all(maker, probe)), less)?;
+    Ok((place, own))
+}
+
+/// How many of the first elements of a merged run, up to `diagonal`, are of the first of two runs of a line.
+fn cut<'a>(
+    maker: &mut Maker<'a>,
+    from: &[Tensor],
+    (line, run): (Value, i64),
+    [start, middle, end]: [Value; 3],
+    diagonal: Value,
+    less: Less<'_, 'a>,
+) -> Lowered<Value> {
+    let (first, second) = (maker.sub(middle, start), maker.sub(end, middle));
+    let zero = maker.int(0);
+    let low = maker.sub(diagonal, second);
+    let low = maker.b.binary(BinaryOp::Max, low, zero);
+    let high = maker.b.binary(BinaryOp::Min, diagonal, first);
+    maker.search(run, [low, high], |maker, probe| {
+        // Does this one of the first run come before the last one that would be of the second?
+        let one = maker.int(1);
+        let other = maker.sub(diagonal, probe);
+        let other = maker.sub(other, one);
+        let places = [(start, probe), (middle, other)].map(|(run, at)| {
+            let place = maker.add(line, run);
+            maker.add(place, at)
+        });
+        let mut arguments = Vec::new();
+        for &tensor in from {
+            let [first, second] = places.map(|place| maker.read(tensor, place));
+            arguments.extend([second?, first?]);
+        }
+        let answer = less(maker, &arguments)?;
+        Ok(maker.b.unary(surject_ir::UnaryOp::Not, answer))
+    })
+}
+
+/// The pair of runs of so many elements that an element is in: where it begins, where the second run does, and where it
+/// ends.
+fn runs(maker: &mut Maker<'_>, at: Value, run: i64, end_of_line: Value) -> [Value; 3] {
+    let pair = maker.quotient(at, 2 * run);
+    let start = maker.scaled(pair, 2 * run);
+    let run_length = maker.int(run);
+    let middle = maker.add(start, run_length);
+    let middle = maker.b.binary(BinaryOp::Min, middle, end_of_line);
+    let end = maker.add(middle, run_length);
+    [start, middle, maker.b.binary(BinaryOp::Min, end, end_of_line)]
 }
