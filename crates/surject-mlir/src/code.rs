@@ -8,13 +8,14 @@ use crate::{MlirError, Stage};
 use melior::Context;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::{
-    Attribute, Block as MlirBlock, BlockLike, Identifier, Location, Module as MlirModule, Region as MlirRegion,
-    RegionLike, Type as MlirType, Value as MlirValue, ValueLike,
+    Attribute, Block as MlirBlock, BlockLike, Identifier, Location, Module as MlirModule,
+    Region as MlirRegion, RegionLike, Type as MlirType, Value as MlirValue, ValueLike,
 };
 use mlir_sys::{MlirStringRef, mlirContextGetOrLoadDialect};
 use std::collections::HashMap;
 use surject_codegen::code::{
-    Block, Carry, Elem, Function, Index, Item, Linkage, Literal, Module, Op, Prefetched, Statement, Type, Value,
+    Block, Carry, Elem, Function, Index, Item, Linkage, Literal, Module, Op, Prefetched, Statement, Type,
+    Value,
 };
 
 /// A value of the module that is built. Blocks move into their operations while they grow, so it borrows none of them;
@@ -32,7 +33,11 @@ struct Generic<'c> {
 }
 
 impl<'c> Generic<'c> {
-    fn new(name: &'static str, operands: impl Into<Vec<Value>>, results: impl Into<Vec<Type>>) -> Generic<'c> {
+    fn new(
+        name: &'static str,
+        operands: impl Into<Vec<Value>>,
+        results: impl Into<Vec<Type>>,
+    ) -> Generic<'c> {
         Generic { name, operands: operands.into(), attributes: Vec::new(), results: results.into() }
     }
 
@@ -285,7 +290,8 @@ impl<'c> Builder<'c> {
     fn control(&mut self, op: &Op) -> Done<(Generic<'c>, Vec<MlirRegion<'c>>)> {
         let inits = |carried: &[Carry]| -> Vec<Value> { carried.iter().map(|c| c.init).collect() };
         let types = |carried: &[Carry]| -> Vec<Type> { carried.iter().map(|c| c.ty).collect() };
-        let names = |carried: &[Carry]| -> Vec<(Value, Type)> { carried.iter().map(|c| (c.name, c.ty)).collect() };
+        let names =
+            |carried: &[Carry]| -> Vec<(Value, Type)> { carried.iter().map(|c| (c.name, c.ty)).collect() };
         match op {
             Op::For { variable, bounds, carried, body } => {
                 let parameters = [vec![(*variable, Type::I64)], names(carried)].concat();
@@ -303,7 +309,8 @@ impl<'c> Builder<'c> {
                 Ok((Generic::new("scf.if", [*condition], results), vec![then, otherwise]))
             }
             Op::While { carried, before, condition, parameters, after } => {
-                let given: Vec<Value> = std::iter::once(*condition).chain(before.yields.iter().map(|y| y.0)).collect();
+                let given: Vec<Value> =
+                    std::iter::once(*condition).chain(before.yields.iter().map(|y| y.0)).collect();
                 let results: Vec<Type> = before.yields.iter().map(|y| y.1).collect();
                 let end = Generic::new("scf.condition", given, []);
                 let before = self.region(&names(carried), &before.statements, &end)?;
@@ -337,7 +344,8 @@ impl<'c> Builder<'c> {
             Op::Same { name, operands, ty } => Generic::new(name, operands.as_slice(), [*ty]),
             Op::Compare { name, predicate, sides, ty } => {
                 let number = predicate_number(name, predicate);
-                let number = number.ok_or_else(|| internal(format!("`{name}` has no predicate `{predicate}`")))?;
+                let number =
+                    number.ok_or_else(|| internal(format!("`{name}` has no predicate `{predicate}`")))?;
                 let predicate = self.attribute(&format!("{number} : i64"))?;
                 Generic::new(name, *sides, [ty.truths()]).with("predicate", predicate)
             }
@@ -404,7 +412,9 @@ impl<'c> Builder<'c> {
                 let (operands, constant, result) = match *index {
                     Index::Number(number) => (vec![*pointer], number, Type::Pointer),
                     Index::At(value) => (vec![*pointer, value], i32::MIN.into(), Type::Pointer),
-                    Index::Each(value, lanes) => (vec![*pointer, value], i32::MIN.into(), Type::Pointers(lanes)),
+                    Index::Each(value, lanes) => {
+                        (vec![*pointer, value], i32::MIN.into(), Type::Pointers(lanes))
+                    }
                 };
                 Generic::new("llvm.getelementptr", operands, [result])
                     .with("elem_type", self.attribute(&of.to_string())?)
@@ -412,15 +422,16 @@ impl<'c> Builder<'c> {
                     .with("rawConstantIndices", self.attribute(&array("i32", &[constant]))?)
             }
             Op::Load { pointer, ty, alignment } => {
-                let mut load = Generic::new("llvm.load", [*pointer], [*ty]).with("ordering", self.attribute("0 : i64")?);
+                let mut load =
+                    Generic::new("llvm.load", [*pointer], [*ty]).with("ordering", self.attribute("0 : i64")?);
                 if let Some(alignment) = alignment {
                     load = load.with("alignment", self.attribute(&bytes(*alignment, "i64"))?);
                 }
                 load
             }
             Op::Store { value, pointer, alignment, temporality, .. } => {
-                let mut store =
-                    Generic::new("llvm.store", [*value, *pointer], []).with("ordering", self.attribute("0 : i64")?);
+                let mut store = Generic::new("llvm.store", [*value, *pointer], [])
+                    .with("ordering", self.attribute("0 : i64")?);
                 if let Some(alignment) = alignment {
                     store = store.with("alignment", self.attribute(&bytes(*alignment, "i64"))?);
                 }
@@ -482,8 +493,8 @@ fn array(ty: &str, numbers: &[i64]) -> String {
 fn predicate_number(name: &str, predicate: &str) -> Option<usize> {
     const INTEGERS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
     const FLOATS: [&str; 16] = [
-        "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
-        "true",
+        "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
+        "uno", "true",
     ];
     let known: &[&str] = if name == "arith.cmpf" { &FLOATS } else { &INTEGERS };
     known.iter().position(|&p| p == predicate)

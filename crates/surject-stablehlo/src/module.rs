@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::attr::Attributes;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Diagnostic, Span, codes};
 use crate::name::OpName;
 use crate::types::{FunctionType, TensorType, Type};
 
@@ -207,6 +207,20 @@ pub struct Region {
 }
 
 impl Region {
+    /// Adds an operation that was read; a mistake behind one that returns, which ends its region.
+    pub(crate) fn push(&mut self, op: Op) -> Result<(), Diagnostic> {
+        match self.ops.last() {
+            Some(last) if last.name == "func.return" || last.name == "stablehlo.return" => {
+                let message = format!("'{}' stands behind '{}', which ends the region", op.name, last.name);
+                Err(Diagnostic::new(codes::SIGNATURE, op.span, message))
+            }
+            _ => {
+                self.ops.push(op);
+                Ok(())
+            }
+        }
+    }
+
     /// The last operation, which returns from the region.
     pub fn terminator(&self) -> Option<&Op> {
         self.ops.last()

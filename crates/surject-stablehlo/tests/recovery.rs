@@ -116,3 +116,12 @@ fn mutilated_texts_end_in_mistakes() {
         }
     }
 }
+
+/// What stands behind an operation that returns is a mistake: nothing would run it, and what prints it could not be read.
+#[test]
+fn nothing_stands_behind_a_return() {
+    let text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n  \
+                %b = stablehlo.negate %a : tensor<2xf32>\n}\n";
+    assert_eq!(lines(text), [3]);
+    assert!(check(text)[0].message.contains("stands behind 'func.return'"), "{:?}", check(text));
+}

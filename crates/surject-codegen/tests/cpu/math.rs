@@ -210,7 +210,12 @@ fn check_single(list: &[f64]) {
             let line = format!("{op} ({name}): {units:.2} units at {x:e}: {y:e}\n");
             eprint!("{line}");
             // Without tables of sixteen the complement is a quotient, of which more is lost.
-            let bound = if op == UnaryOp::Erfc && target.lane_permute_width < 16 { 4.0 } else { bound };
+            let bound = match op {
+                UnaryOp::Erfc if target.lane_permute_width < 16 => 4.0,
+                // 2.46 units over all numbers (`lower::math::tests`).
+                UnaryOp::Erf if target.lane_permute_width >= 16 => 2.5,
+                _ => bound,
+            };
             if units > bound {
                 failed.push_str(&line);
             }

@@ -97,7 +97,8 @@ fn down_columns_of_what_is_computed_row_by_row() {
   t : f32[48] =:+ over i<9000, j<48 at [j]: y[i,j] * x[i,j]
 }
 ";
-    check_error(text, 6.0, "fused");
+    // How many rows are summed before the sums of others join them depends on the caches of the machine.
+    check_error(text, 8.0, "fused");
 }
 
 #[test]

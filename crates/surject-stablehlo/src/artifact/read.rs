@@ -410,7 +410,7 @@ impl<'b> Reader<'b> {
         for _ in 0..bytes.checked(ops, 3, "operations")? {
             let raw = self.op_head(bytes, scope)?;
             if let Some(op) = self.op(raw, bytes, scope, function)? {
-                region.ops.push(op);
+                region.push(op)?;
             }
         }
         Ok((region, blocks))

@@ -284,9 +284,8 @@ impl<'s> Parser<'s> {
                     .help("regions of these dialects hold one block; lower branches to 'stablehlo.case' and 'while'"));
             }
             let mark = self.mark();
-            match self.op() {
-                Ok(op) => region.ops.push(op),
-                Err(error) => self.recover(&mark, error)?,
+            if let Err(error) = self.op().and_then(|op| region.push(op)) {
+                self.recover(&mark, error)?;
             }
         }
         self.names.close(scope);
