@@ -418,7 +418,6 @@ impl<'c> Builder<'c> {
                 };
                 Generic::new("llvm.getelementptr", operands, [result])
                     .with("elem_type", self.attribute(&of.to_string())?)
-                    .with("noWrapFlags", self.attribute("0 : i32")?)
                     .with("rawConstantIndices", self.attribute(&array("i32", &[constant]))?)
             }
             Op::Load { pointer, ty, alignment } => {
