@@ -4,6 +4,7 @@
 //! may be is all that code generation uses. [`Module::text`] writes what `mlir-opt` reads; who links MLIR builds the same
 //! operations from a [`Module`] without any text.
 
+mod function;
 mod literal;
 mod module;
 mod op;
@@ -11,10 +12,11 @@ pub(crate) mod print;
 mod value;
 
 pub use crate::machine::elem::{Elem, Type};
+pub(crate) use function::{Declaration, called};
+pub use function::{Function, Symbol};
 pub use literal::{Elements, Literal};
 pub use module::{Item, Linkage, Module};
-pub use op::{Block, Carry, Function, Index, Op, Prefetched, Statement, Symbol};
-pub(crate) use op::{Declaration, called};
+pub use op::{Block, Carry, Index, Op, Prefetched, Statement};
 pub use surject_kernel::Temporality;
 pub use value::Value;
 pub(crate) use value::{HIGH, LOW, POINTERS, TASK, WORKER};

@@ -1,9 +1,6 @@
 //! Operations.
 
-use crate::code::{Literal, Value};
-use crate::machine::elem::{Elem, Type};
-use std::collections::BTreeSet;
-use std::fmt;
+use crate::code::{Literal, Symbol, Type, Value};
 use surject_kernel::Temporality;
 
 /// An operation and the values it defines.
@@ -51,31 +48,6 @@ pub enum Index {
     At(Value),
     /// In each of so many lanes that of a number, an `i64`.
     Each(Value, usize),
-}
-
-/// The name of a function.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Symbol {
-    /// A function that belongs to the kernel, which is named when the module is written.
-    Own(String),
-    /// Any other.
-    Named(String),
-}
-
-impl Symbol {
-    /// The name.
-    pub fn name(&self) -> &str {
-        match self {
-            Symbol::Own(name) | Symbol::Named(name) => name,
-        }
-    }
-
-    /// Puts what stands before a name in front of it, where it is that of a function of a kernel.
-    pub(crate) fn prefix(&mut self, before: &str) {
-        if let Symbol::Own(own) = self {
-            *own = format!("{before}_{own}");
-        }
-    }
 }
 
 /// Is it asked for to be read or to be written?
@@ -403,7 +375,7 @@ impl Op {
     }
 
     /// The blocks inside of it.
-    fn blocks(&self) -> Vec<&Block> {
+    pub(crate) fn blocks(&self) -> Vec<&Block> {
         match self {
             Op::For { body, .. } => vec![body],
             Op::If { then, otherwise, .. } => vec![then, otherwise],
@@ -414,7 +386,7 @@ impl Op {
     }
 
     /// The same, to be changed.
-    fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Op::For { body, .. } => vec![body],
             Op::If { then, otherwise, .. } => vec![then, otherwise],
@@ -422,78 +394,5 @@ impl Op {
             Op::Switch { cases, .. } => cases.iter_mut().collect(),
             _ => Vec::new(),
         }
-    }
-}
-
-/// Shows the names of functions that statements use, those inside of others included.
-fn symbols(statements: &mut [Statement], f: &mut dyn FnMut(&mut Symbol)) {
-    for statement in statements {
-        match &mut statement.op {
-            Op::Call { function: symbol, .. } | Op::AddressOf(symbol) => f(symbol),
-            op => op.blocks_mut().into_iter().for_each(|block| symbols(&mut block.statements, f)),
-        }
-    }
-}
-
-/// The names of the functions that statements call, those inside of others included.
-pub fn called(statements: &[Statement], names: &mut BTreeSet<String>) {
-    for statement in statements {
-        if let Op::Call { function: Symbol::Named(name), .. } = &statement.op {
-            names.insert(name.clone());
-        }
-        statement.op.blocks().into_iter().for_each(|block| called(&block.statements, names));
-    }
-}
-
-impl Function {
-    /// The function with this before the names of functions that belong to its kernel, its own included.
-    pub(crate) fn prefixed(&self, before: &str) -> Function {
-        let mut function = self.clone();
-        function.symbol.prefix(before);
-        symbols(&mut function.body, &mut |symbol| symbol.prefix(before));
-        function
-    }
-}
-
-/// A function.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Function {
-    /// Its name.
-    pub symbol: Symbol,
-    /// Its parameters.
-    pub parameters: Vec<(Value, Type)>,
-    /// What it does.
-    pub body: Vec<Statement>,
-}
-
-/// What a kernel uses beside its own functions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Declaration {
-    /// A function of the runtime.
-    Outside {
-        /// Its name.
-        name: String,
-        /// The types of its parameters.
-        parameters: Vec<Type>,
-        /// What it gives.
-        result: Option<Type>,
-    },
-    /// A function that kernels share.
-    Shared(Function),
-}
-
-impl Declaration {
-    /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Declaration::Outside { name, .. } => name,
-            Declaration::Shared(function) => function.symbol.name(),
-        }
-    }
-}
-
-impl fmt::Display for Elem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -76,7 +76,7 @@ pub(crate) type Reach = (Lin, Vec<Guard>, LoopSet);
 pub struct Emitter<'a> {
     /// The expression.
     pub dag: &'a Dag,
-    /// The names of the pointers to tensors.
+    /// The pointers to tensors.
     pub pointers: HashMap<Buf, Value>,
     /// How reductions are done.
     pub reductions: HashMap<NodeId, ReducePlan>,
@@ -108,7 +108,7 @@ pub struct Emitter<'a> {
     pub rows_in_lanes: Option<LoopId>,
     /// The first and the last place in a row that is loaded.
     pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
-    /// The inverses of divisors, by the names of these.
+    /// The inverses of divisors, by these.
     pub(crate) inverses: HashMap<Value, Inverse>,
     pub(crate) scopes: Vec<Scope>,
     names: u32,
@@ -139,7 +139,7 @@ pub(crate) struct Steps {
     pub(crate) step: i64,
 }
 
-/// The bounds of a loop, as names of `i64` values.
+/// The bounds of a loop: `i64` values.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// The first value.
@@ -453,7 +453,7 @@ impl<'a> Emitter<'a> {
         Guard { expr, bound: guard.bound }.fact(extents)
     }
 
-    /// Closes a scope as an `scf.for` and gives the names of the carried values after it.
+    /// Closes a scope as an `scf.for` and gives the carried values after it.
     pub fn close_loop(
         &mut self,
         scope: ScopeId,
