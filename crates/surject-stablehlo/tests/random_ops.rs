@@ -188,6 +188,10 @@ proptest! {
     fn operations_read_back(seed in any::<u64>()) {
         let mut random = Random(seed);
         for spec in table::all() {
+            // Nothing stands behind an operation that returns, and every function ends with one.
+            if matches!(spec.name, "func.return" | "stablehlo.return") {
+                continue;
+            }
             let mut module = ModuleBuilder::new("m");
             let mut f = module.function("f", Visibility::Public);
             random_op(&mut f, spec, &mut random);
