@@ -64,7 +64,7 @@ pub(crate) fn module<'c>(context: &'c Context, code: &Module) -> Done<(MlirModul
     for item in &code.items {
         let operation = match item {
             Item::Outside { name, parameters, result } => builder.declaration(name, parameters, *result)?,
-            Item::Function { function, linkage } => builder.function(function, *linkage)?,
+            Item::Function { function, linkage, .. } => builder.function(function, *linkage)?,
         };
         module.body().append_operation(operation);
     }

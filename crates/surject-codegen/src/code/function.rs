@@ -41,11 +41,10 @@ pub struct Function {
 
 impl Function {
     /// The function with this before the names of functions that belong to its kernel, its own included.
-    pub(crate) fn prefixed(&self, before: &str) -> Function {
-        let mut function = self.clone();
-        function.symbol.prefix(before);
-        symbols(&mut function.body, &mut |symbol| symbol.prefix(before));
-        function
+    pub(crate) fn prefixed(mut self, before: &str) -> Function {
+        self.symbol.prefix(before);
+        symbols(&mut self.body, &mut |symbol| symbol.prefix(before));
+        self
     }
 }
 

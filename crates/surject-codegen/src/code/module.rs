@@ -31,6 +31,8 @@ pub enum Item {
     Function {
         /// The function.
         function: Arc<Function>,
+        /// What it does, as text.
+        text: Arc<str>,
         /// Who may call it.
         linkage: Linkage,
     },

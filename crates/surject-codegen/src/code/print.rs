@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use surject_kernel::Temporality;
 
 /// The text of statements.
-fn statements(statements: &[Statement]) -> String {
+pub(crate) fn statements(statements: &[Statement]) -> String {
     let mut printer = Printer { text: String::new() };
     printer.statements(statements);
     printer.text
@@ -19,15 +19,14 @@ pub(crate) fn item(item: &Item) -> String {
             let result = result.map_or(String::new(), |ty| format!(" -> {ty}"));
             format!("llvm.func @{name}({}){result}\n", list(parameters))
         }
-        Item::Function { function, linkage } => {
+        Item::Function { function, text, linkage } => {
             let (internal, how) = match linkage {
                 Linkage::Public => ("", ""),
                 Linkage::Internal => ("internal ", ""),
                 Linkage::Inlined => ("internal ", "attributes {passthrough = [\"alwaysinline\"]} "),
             };
             let own = parameters(&function.parameters);
-            let body = statements(&function.body);
-            format!("llvm.func {internal}@{}({own}) {how}{{\n{body}llvm.return\n}}\n", function.symbol.name())
+            format!("llvm.func {internal}@{}({own}) {how}{{\n{text}llvm.return\n}}\n", function.symbol.name())
         }
     }
 }

@@ -59,17 +59,17 @@ pub struct Kernel {
 }
 
 /// What makes a kernel different from others: its body, the functions that belong to it, and its tasks.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Code {
-    body: Vec<Statement>,
-    functions: Vec<Function>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Code<'a> {
+    body: &'a [Statement],
+    functions: &'a [Function],
     tasks: i64,
 }
 
 impl Kernel {
     /// What makes it different from others.
-    pub(crate) fn code(&self) -> Code {
-        Code { body: self.body.clone(), functions: self.functions.clone(), tasks: self.tasks }
+    pub(crate) fn code(&self) -> Code<'_> {
+        Code { body: &self.body, functions: &self.functions, tasks: self.tasks }
     }
 
     /// The kernel, of which no part runs together with a part of another.

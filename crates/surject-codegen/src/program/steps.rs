@@ -154,7 +154,7 @@ impl Lowered {
     pub fn renumber(&mut self) {
         let old = std::mem::take(&mut self.kernels);
         let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let mut distinct: HashMap<Code, usize> = HashMap::new();
+        let mut distinct: HashMap<Code<'_>, usize> = HashMap::new();
         let mut steps = std::mem::take(&mut self.steps);
         let mut place = |kernel: &mut usize| {
             let number = *numbers.entry(*kernel).or_insert_with(|| {
@@ -230,14 +230,7 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
     let apart = |var: Var| stores.is_evaluated(var);
     stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
     uses.inline_gathers(&stores.gathers);
-    let mut walker = Walker {
-        stores,
-        uses,
-        kernels: Vec::new(),
-        kernel_ids: HashMap::new(),
-        constants: Vec::new(),
-        alias,
-    };
+    let mut walker = Walker { stores, uses, kernels: Vec::new(), constants: Vec::new(), alias };
     let steps = walker.block(&function.body, &[])?;
     let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
     types.extend(walker.stores.temporaries);
@@ -252,7 +245,6 @@ struct Walker<'a> {
     stores: Stores<'a>,
     uses: Uses,
     kernels: Vec<Kernel>,
-    kernel_ids: HashMap<Code, usize>,
     constants: Vec<(Buf, Arc<Buffer>)>,
     alias: Vec<Buf>,
 }
@@ -344,15 +336,13 @@ impl Walker<'_> {
             let output = writes.first().copied();
             let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
             let copies = kernel.copies;
-            let key = kernel.code();
-            let next = self.kernels.len();
-            let id = match kernel.recipe.as_deref() {
-                Some(Recipe::Tiles { .. }) => next,
-                _ => *self.kernel_ids.entry(key).or_insert(next),
-            };
-            if id == self.kernels.len() {
+            let is_tiles = |kernel: &Kernel| matches!(kernel.recipe.as_deref(), Some(Recipe::Tiles { .. }));
+            let same = |known: &Kernel| !is_tiles(known) && known.code() == kernel.code();
+            let known = (!is_tiles(&kernel)).then(|| self.kernels.iter().position(same)).flatten();
+            let id = known.unwrap_or_else(|| {
                 self.kernels.push(kernel);
-            }
+                self.kernels.len() - 1
+            });
             steps.push(Step::Run {
                 kernel: id,
                 buffers,

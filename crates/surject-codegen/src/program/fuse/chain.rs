@@ -138,7 +138,7 @@ fn functions(name: &str, part: &Kernel) -> Vec<Function> {
     let mut whole =
         Function { symbol: Symbol::Named(String::new()), parameters, body: part.body.clone() }.prefixed(name);
     whole.symbol = Symbol::Own(name.to_string());
-    let own = part.functions.iter().map(|function| function.prefixed(name));
+    let own = part.functions.iter().map(|function| function.clone().prefixed(name));
     std::iter::once(whole).chain(own).collect()
 }
 

@@ -45,10 +45,10 @@ pub(super) struct Members {
     weight: usize,
 }
 
-/// Functions that are compiled together, and the bytes of their text.
+/// Functions that are compiled together with the text of what they do, and the bytes of all text.
 #[derive(Default)]
 pub(super) struct Piece {
-    functions: Vec<Arc<Function>>,
+    functions: Vec<(Arc<Function>, Arc<str>)>,
     pub(super) bytes: usize,
 }
 
@@ -58,33 +58,35 @@ impl Piece {
         let parameters = vec![(TASK, Type::I64), (WORKER, Type::I64), (POINTERS, Type::Pointer)];
         let (symbol, body) = (Symbol::Named(name(number)), kernel.body.clone());
         let mut piece = Piece::default();
-        for function in std::iter::once(&Function { symbol, parameters, body }).chain(&kernel.functions) {
-            piece.add(function.prefixed(&name(number)));
+        piece.add(Function { symbol, parameters, body }.prefixed(&name(number)));
+        for function in &kernel.functions {
+            piece.add(function.clone().prefixed(&name(number)));
         }
         piece
     }
 
     /// Adds a function.
     pub(super) fn add(&mut self, function: Function) {
-        let function = Arc::new(function);
-        self.bytes += print::item(&item(&function, Linkage::Public)).len();
-        self.functions.push(function);
+        let text = print::statements(&function.body).into();
+        let written = (Arc::new(function), text);
+        self.bytes += print::item(&item(&written, Linkage::Public)).len();
+        self.functions.push(written);
     }
 
     /// The first function with this linkage, and those that belong to it.
     fn items(&self, linkage: Linkage) -> impl Iterator<Item = Item> {
         let linkages = std::iter::once(linkage).chain(std::iter::repeat(Linkage::Internal));
-        self.functions.iter().zip(linkages).map(|(function, linkage)| item(function, linkage))
+        self.functions.iter().zip(linkages).map(|(written, linkage)| item(written, linkage))
     }
 
     /// Functions that everybody may call.
     fn public(&self) -> impl Iterator<Item = Item> {
-        self.functions.iter().map(|function| item(function, Linkage::Public))
+        self.functions.iter().map(|written| item(written, Linkage::Public))
     }
 }
 
-fn item(function: &Arc<Function>, linkage: Linkage) -> Item {
-    Item::Function { function: function.clone(), linkage }
+fn item((function, text): &(Arc<Function>, Arc<str>), linkage: Linkage) -> Item {
+    Item::Function { function: function.clone(), text: text.clone(), linkage }
 }
 
 /// What a module is made of.
@@ -243,7 +245,7 @@ impl<'a> Pieces<'a> {
         let own: Vec<usize> = pieces.iter().copied().filter(|&i| i < self.kernels.len()).collect();
         let mut names = BTreeSet::new();
         let functions = pieces.iter().flat_map(|&i| &self.piece(i).functions);
-        functions.for_each(|function| called(&function.body, &mut names));
+        functions.for_each(|(function, _)| called(&function.body, &mut names));
         let mut items = self.declared();
         items.retain(|item| match item {
             Item::Outside { name, .. } => {
@@ -252,7 +254,7 @@ impl<'a> Pieces<'a> {
             Item::Function { .. } => true,
         });
         for (i, shared) in self.shared.iter().enumerate() {
-            let function = &shared.functions[0];
+            let (function, _) = &shared.functions[0];
             if names.contains(function.symbol.name()) && !pieces.contains(&(self.kernels.len() + i)) {
                 let parameters = function.parameters.iter().map(|p| p.1).collect();
                 let name = function.symbol.name().to_string();
