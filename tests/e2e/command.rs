@@ -255,12 +255,42 @@ fn kernels_run_as_native_code() {
         surject(&all)
     };
     let text = run(&["--machine", "avx2", "--profile"]).expect("the kernels are compiled");
-    assert!(text.starts_with("kernel v10_0: min ") && text.contains(" us, median "), "{text}");
+    assert!(text.contains("kernel `v10_0` by its schedule"), "{text}");
     let failure = run(&["--machine", "sm_90a"]).expect_err("this processor is no GPU");
-    assert!(failure.message.contains("`sm_90a` is no CPU; --native needs one of generic"), "{failure}");
+    assert!(failure.message.contains("`sm_90a` is no CPU, which compiled code needs"), "{failure}");
     let failure =
         surject(&["run", &case.program, "-i", &case.inputs[0], "--native"]).expect_err("no kernels");
-    assert!(failure.message.contains("--native needs `--backend kernel`"), "{failure}");
+    assert!(failure.message.contains("it needs `--backend kernel`"), "{failure}");
+}
+
+#[test]
+fn compiled_programs_take_kernels_that_the_user_schedules() {
+    let case = own_case("softmax");
+    let folder = std::env::temp_dir().join(format!("surject-scheduled-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let file = folder.join("softmax.schedule").display().to_string();
+    let schedule =
+        surject(&["opt", &case.program, "--emit", "schedule", "--machine", "avx2"]).expect("schedules");
+    std::fs::write(&file, schedule).expect("the folder is writable");
+    let run = |words: &[&str]| {
+        let mut all = vec!["run", &case.program, "-i", &case.inputs[0], "--schedule", &file];
+        all.extend(words);
+        surject(&all)
+    };
+    let checked = run(&["--expect", &case.outputs[0]]).expect("it runs");
+    assert!(checked.starts_with("out0 ok"), "{checked}");
+    let plan = surject(&["opt", &case.program, "--emit", "plan", "--schedule", &file]).expect("a plan");
+    assert!(plan.contains("kernel `v10_0` by its schedule"), "{plan}");
+    let code = surject(&["opt", &case.program, "--emit", "mlir", "--schedule", &file]).expect("code");
+    let own = surject(&["opt", &case.program, "--emit", "mlir"]).expect("code");
+    assert_ne!(code, own);
+    std::fs::write(&file, "kernel v10_7\n").expect("the folder is writable");
+    let failure = run(&[]).expect_err("there is no such kernel");
+    assert!(failure.message.contains("the program has no kernel `v10_7`"), "{failure}");
+    let failure = run(&["--machine", "sm_90a"]).expect_err("a GPU");
+    assert!(failure.message.contains("v10_7"), "{failure}");
+    let failure = run(&["--backend", "interp"]).expect_err("no kernels");
+    assert!(failure.message.contains("--schedule needs `--backend cpu`"), "{failure}");
 }
 
 #[test]

@@ -1,75 +1,95 @@
-//! Kernels of the kernel IR as native code: the same bits as on the interpreter of kernels.
+//! Compiled programs whose kernels come from the kernel IR: the same bits as on the interpreter of kernels.
 
 use crate::suite::programs;
+use std::path::Path;
 use surject::bench::inputs;
 use surject::ir::testing::{Options as Kinds, random_args, random_program_with};
 use surject::ir::{Buffer, Program};
-use surject::native_kernels::NativeKernels;
-use surject::{OptimiseOptions, Source, optimise};
+use surject::mlir::{self, CompileOptions};
+use surject::{OptimiseOptions, Source, optimise, scheduled};
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::run::{Executor, run_on};
+use surject_codegen::kernels::machine::choose;
+use surject_codegen::kernels::run::{Executor, expressions, run_on};
 use surject_codegen::kernels::schedule::Schedules;
+use surject_codegen::{Options as Lowering, Which};
 use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Options, Tensor};
+use surject_runtime::Scalar;
+use surject_runtime::compare::compare;
 
-/// Runs every kernel both ways, and refuses what differs.
-#[derive(Default)]
-struct Both(NativeKernels);
+/// Interprets kernels in the operations that machines have.
+struct Arithmetic;
 
-impl Executor for Both {
+impl Executor for Arithmetic {
     fn execute(&mut self, kernel: &Kernel, tensors: &mut [Tensor]) -> Result<(), String> {
-        let mut expected = tensors.to_vec();
         let arithmetic = legal(kernel).map_err(|e| e.to_string())?;
-        interpret::run(&arithmetic, &[], &mut expected, &Options::default()).map_err(|e| e.to_string())?;
-        self.0.execute(kernel, tensors)?;
-        for ((found, expected), &param) in tensors.iter_mut().zip(expected).zip(&kernel.params) {
-            let elements = 0..expected.len();
-            let differs = |i: &usize| {
-                let (a, b) = (found.get(*i), expected.get(*i));
-                let nan = |x: Option<surject::ir::Scalar>| {
-                    x.is_some_and(|x| x.dtype().is_float() && x.as_f64().is_nan())
-                };
-                b.is_some() && a.map(|a| a.bits()) != b.map(|b| b.bits()) && !(nan(a) && nan(b))
-            };
-            if let Some(i) = elements.into_iter().find(differs) {
-                let name = &kernel.mem(param).name;
-                let (a, b) = (found.get(i), expected.get(i));
-                return Err(format!("element {i} of `{name}` is {a:?}, not {b:?}, in\n{kernel}"));
-            }
-            // What the kernel left out stays unwritten.
-            *found = expected;
-        }
-        Ok(())
+        interpret::run(&arithmetic, &[], tensors, &Options::default()).map(|_| ()).map_err(|e| e.to_string())
     }
 }
 
-/// What is wrong with the native kernels of a program.
-fn fault(program: &Program, args: &[Buffer], machine: &str) -> Option<String> {
+/// What the kernels of a machine give, compiled and interpreted.
+fn both(
+    program: &Program,
+    args: &[Buffer],
+    machine: &str,
+    schedules: &Schedules,
+    which: Which,
+) -> Result<[Vec<Buffer>; 2], String> {
     let function = &program.main().expect("a function").name;
+    let kernels = scheduled(Some(machine), schedules.clone(), which).map_err(|f| f.to_string())?;
+    let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+    let options = CompileOptions { lower, ..CompileOptions::default() };
+    let compiled = mlir::compile(program, function, &options).map_err(|e| e.to_string())?;
     let machine = surject::machine_named(machine).expect("the machine is known");
-    run_on(program, function, args, &*machine, &Schedules::default(), &mut Both::default())
-        .err()
-        .map(|e| e.to_string())
+    let interpreted = run_on(program, function, args, &*machine, schedules, &mut Arithmetic);
+    Ok([compiled.run(args).map_err(|e| e.to_string())?, interpreted.map_err(|e| e.to_string())?])
+}
+
+/// Where compiled kernels of a machine differ from interpreted ones. NaN may have any bits.
+fn fault(program: &Program, args: &[Buffer], machine: &str) -> Option<String> {
+    let [compiled, interpreted] = match both(program, args, machine, &Schedules::default(), Which::All) {
+        Ok(results) => results,
+        Err(error) => return Some(error),
+    };
+    compiled.iter().zip(&interpreted).enumerate().find_map(|(i, (a, b))| {
+        let at = (0..a.len()).find(|&at| !same(a.get(at), b.get(at)))?;
+        Some(format!("element {at} of result {i} is {:?}, not {:?}", a.get(at), b.get(at)))
+    })
+}
+
+/// Have two elements the same bits? Those of NaN do not count.
+fn same(a: Scalar, b: Scalar) -> bool {
+    let nan = |x: Scalar| match x.dtype() {
+        dtype if dtype.is_complex() => x.as_complex().is_nan(),
+        dtype => dtype.is_float() && x.as_f64().is_nan(),
+    };
+    a.bits() == b.bits() || nan(a) && nan(b)
+}
+
+/// A program of the suite, optimised, with its arguments.
+fn prepared(folder: &Path) -> (Program, Vec<Buffer>) {
+    let name = folder.display();
+    let source = Source::load(&folder.join("program.mlir")).unwrap_or_else(|f| panic!("{name}: {f}"));
+    let program = source.program(None).unwrap_or_else(|f| panic!("{name}: {f}"));
+    let program =
+        optimise(&program, &OptimiseOptions::default()).unwrap_or_else(|f| panic!("{name}: {f}")).program;
+    let args =
+        inputs(program.main().expect("a function"), Some(folder)).unwrap_or_else(|f| panic!("{name}: {f}"));
+    (program, args)
 }
 
 #[test]
-fn native_kernels_of_the_suite() {
+fn compiled_kernels_of_the_suite() {
     let mut failures = Vec::new();
     for folder in programs() {
-        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        let source = Source::load(&folder.join("program.mlir")).unwrap_or_else(|f| panic!("{name}: {f}"));
-        let program = source.program(None).unwrap_or_else(|f| panic!("{name}: {f}"));
-        let program =
-            optimise(&program, &OptimiseOptions::default()).unwrap_or_else(|f| panic!("{name}: {f}")).program;
-        let args = inputs(program.main().expect("a function"), Some(&folder))
-            .unwrap_or_else(|f| panic!("{name}: {f}"));
-        failures.extend(fault(&program, &args, "avx2").map(|fault| format!("{name}: {fault}")));
+        let (program, args) = prepared(&folder);
+        failures.extend(fault(&program, &args, "avx2").map(|fault| format!("{}: {fault}", folder.display())));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn native_kernels_of_random_programs() {
+fn compiled_kernels_of_random_programs() {
     let mut failures = Vec::new();
     for seed in 0..120 {
         let program = random_program_with(seed, 12, &Kinds::everything());
@@ -81,10 +101,47 @@ fn native_kernels_of_random_programs() {
         let machine = ["generic", "avx2", "avx512"][seed as usize % 3];
         let found = fault(&program, &args, machine);
         // Some operations have no formula; the interpreter of kernels knows them. Some assignments have no kernels.
-        let refused =
-            |fault: &String| fault.contains("has no formula") || fault.contains("is not supported here");
+        let refused = |fault: &String| fault.contains("has no formula") || fault.contains("is not supported");
         let found = found.filter(|fault| !refused(fault));
         failures.extend(found.map(|fault| format!("{seed} on {machine}: {fault}")));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Every second assignment of a program, by the schedule that a machine chooses for it, beside kernels of the compiler.
+#[test]
+fn scheduled_kernels_beside_others() {
+    let machine = surject::machine_named("avx2").expect("the machine is known");
+    let (mut failures, mut all) = (Vec::new(), 0);
+    for folder in programs() {
+        let (program, args) = prepared(&folder);
+        let function = program.main().expect("a function");
+        let mut text = String::new();
+        for (name, expression) in
+            expressions(function).expect("the assignments have expressions").iter().step_by(2)
+        {
+            let choice = choose(&*machine, expression).expect("a schedule");
+            text += &format!("kernel {name}\n{choice}");
+            all += 1;
+        }
+        let schedules = text.parse().expect("schedules are read as they are written");
+        let kernels = scheduled(Some("avx2"), schedules, Which::Given).expect("a CPU");
+        let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+        let run = |options: &CompileOptions| {
+            let compiled = mlir::compile(&program, &function.name, options);
+            compiled.map_err(|e| e.to_string())?.run(&args).map_err(|e| e.to_string())
+        };
+        let found = run(&CompileOptions { lower, ..CompileOptions::default() });
+        let expected = run(&CompileOptions::default()).expect("the program is compiled");
+        let differs = |found: Vec<Buffer>| {
+            found.iter().zip(&expected).find_map(|(a, b)| {
+                let report = compare(a, b, 2e-3, 1e-3);
+                (!report.passed()).then(|| report.to_string())
+            })
+        };
+        let fault = found.map_or_else(Some, differs);
+        failures.extend(fault.map(|fault| format!("{}: {fault}", folder.display())));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(all > 100, "{all} kernels");
 }

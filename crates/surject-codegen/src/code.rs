@@ -4,6 +4,7 @@
 //! may be is all that code generation uses. [`Module::text`] writes what `mlir-opt` reads; who links MLIR builds the same
 //! operations from a [`Module`] without any text.
 
+mod builder;
 mod function;
 mod literal;
 mod module;
@@ -12,6 +13,7 @@ pub(crate) mod print;
 mod value;
 
 pub use crate::machine::elem::{Elem, Type};
+pub use builder::Builder;
 pub(crate) use function::{Declaration, called};
 pub use function::{Function, Symbol};
 pub use literal::{Elements, Literal};

@@ -14,9 +14,11 @@
 //! 8. [`library`]: library operations become kernels over independent points.
 //! 9. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
 //! 10. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 11. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 11. [`native`]: kernels as parts of compiled programs.
+//! 12. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
-//! The kernels that are compiled for a CPU today are made beside this, by the modules that write MLIR text.
+//! Programs that are compiled for a CPU take from here the kernels that the user schedules, or all ([`native::Which`]). The others
+//! are made beside this, by the layers `schedule` and `lower`: they are faster.
 
 pub mod chain;
 pub mod contraction;
@@ -26,6 +28,7 @@ pub mod library;
 pub mod lower;
 pub mod machine;
 pub mod mlir;
+pub mod native;
 pub mod run;
 pub mod running;
 pub mod scan;

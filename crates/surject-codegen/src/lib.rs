@@ -18,7 +18,8 @@
 //! 8. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
 //! 9. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
-//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of `lower::math`.
+//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of
+//! `lower::math`. Programs take those of its kernels that [`Options::scheduled`] names.
 //!
 //! # The module
 //!
@@ -46,6 +47,7 @@ mod program;
 mod schedule;
 
 pub use error::CodegenError;
+pub use kernels::native::{Scheduled, Which};
 pub use machine::target::Target;
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Plan};
@@ -113,15 +115,17 @@ impl Part {
 }
 
 /// How a function is lowered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Measures every run of a kernel.
     pub profile: bool,
+    /// Kernels that the kernel IR makes; without it, none.
+    pub scheduled: Option<Scheduled>,
 }
 
 /// Lowers a function of a program for a machine. The program must satisfy `surject_ir::verify`.
 pub fn lower(program: &Program, function: &str, target: &Target) -> Result<LoweredModule, CodegenError> {
-    lower_with(program, function, target, Options::default())
+    lower_with(program, function, target, &Options::default())
 }
 
 /// As [`lower`], with options.
@@ -129,7 +133,7 @@ pub fn lower_with(
     program: &Program,
     function: &str,
     target: &Target,
-    options: Options,
+    options: &Options,
 ) -> Result<LoweredModule, CodegenError> {
     let found = program.function(function).ok_or_else(|| CodegenError::NoFunction(function.to_string()))?;
     if let Some(guard) = found.guards.first() {
@@ -138,7 +142,7 @@ pub fn lower_with(
     }
     let found = &*stored::stored(found)?;
     let memory_limit::Settled { mut lowered, donations, mut memory, .. } =
-        memory_limit::settle(found, target)?;
+        memory_limit::settle(found, target, options.scheduled.as_ref())?;
     lowered.renumber();
     cold::mark(&mut lowered);
     if options.profile {

@@ -6,7 +6,8 @@
 //! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside;
 //! * `scalar`: element by element, which every expression allows.
 //!
-//! [`write`](mod@write) is the way from a kernel to MLIR, which `surject-mlir` compiles.
+//! [`write`](mod@write) is the way from a kernel to code of MLIR, which `surject-mlir` compiles: by itself, or as a part of a
+//! compiled program ([`Native`]).
 
 mod strategies;
 pub mod write;
@@ -14,6 +15,8 @@ pub mod write;
 use strategies::{Dots, Rows, Scalar};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::native::{Native, Tasks};
+use surject_kernel::Kernel;
 
 /// A CPU: what its cores can do.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,12 +42,25 @@ impl Cpu {
         Cpu::ALL.into_iter().find(|cpu| cpu.name == name)
     }
 
+    /// The CPU whose vectors have so many bytes, or else fewer.
+    pub fn with_vectors_of(bytes: usize) -> Cpu {
+        let most =
+            Cpu::ALL.into_iter().filter(|cpu| cpu.vector_bytes <= bytes).max_by_key(|cpu| cpu.vector_bytes);
+        most.unwrap_or(Cpu { name: "generic", vector_bytes: 0, task_operations: 65_536.0 })
+    }
+
     /// The elements of an expression in a vector, or why there is no vector of them.
     fn lanes(&self, expression: &Expression) -> Result<i64, String> {
         match self.vector_bytes / expression.element_bytes().max(1) {
             0 | 1 => Err(format!("{} has no vectors of these elements", self.name)),
             lanes => Ok(lanes as i64),
         }
+    }
+}
+
+impl Native for Cpu {
+    fn tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
+        write::tasks(kernel)
     }
 }
 

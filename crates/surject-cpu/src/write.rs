@@ -1,14 +1,17 @@
-//! From kernels to MLIR for a CPU: functions in the dialects `llvm`, `scf`, `arith` and `vector`.
+//! From kernels to code for a CPU: operations of the dialects `llvm`, `scf`, `arith`, `math` and `vector`.
 //!
-//! # The module
+//! # Functions
 //!
-//! A kernel `NAME` becomes `@NAME(%tensors, %results, %sizes, %constants)`, all `!llvm.ptr`, the signature of every entry
-//! of compiled code: `%tensors` is an array of the addresses of the kernel's tensors, in order, and `%sizes` an array of
-//! its sizes, 64 bits each; the other two are not used. Tensors are aligned to their elements and do not overlap.
+//! A loop over tasks that is all that a kernel does is a function `@NAME_task(%task: i64, %worker: i64, %table: !llvm.ptr)`,
+//! which the thread pool of `surject-runtime` runs for each task; what stands before the loop is computed in every task
+//! again. A kernel without such a loop is one task. `%table` is an array of the addresses of the kernel's tensors, in order,
+//! and behind them, where the kernel has sizes, of that of the sizes. Other loops over tasks run one task after the other,
+//! which their semantics allow. So kernels are functions of the same form as those of [`surject_codegen::lower()`], and
+//! whole programs are made of either ([`surject_codegen::Scheduled`]).
 //!
-//! A loop over tasks that is all that a kernel does becomes a function of its own, which the thread pool of
-//! `surject-runtime` runs for each task (`surject_parallel`); what stands before the loop is computed in every task again.
-//! Other loops over tasks run one task after the other, which their semantics allow.
+//! By itself a kernel also has an entry `@NAME(%tensors, %results, %sizes, %constants)`, all `!llvm.ptr`: `%tensors` is the
+//! table without sizes, `%sizes` an array of these, 64 bits each; the other two are not used. Tensors are aligned to their
+//! elements and do not overlap.
 //!
 //! # Values
 //!
@@ -22,29 +25,63 @@
 //! [`WriteError`]: what only a GPU has (blocks, warps, threads, barriers, exchanges, copies in the background), matrix
 //! products, memory whose size is known at run time only, and atomic operations that LLVM has no instruction for.
 
+mod address;
 mod control;
 mod memory;
 mod value;
 
 use std::collections::HashMap;
-use surject_codegen::kernels::mlir::{self, Done, KernelWriter, Text, lanes_of};
+use surject_codegen::code::{self, Builder, Elem, Function, Item, Linkage, Module, Type};
+use surject_codegen::kernels::mlir::Done;
+use surject_codegen::kernels::native::Tasks;
 use surject_ir::DType;
-use surject_kernel::{Affine, Guard, Kernel, Mem};
+use surject_kernel::{Kernel, Mem, Statement, Value, print_statement};
 
 pub use surject_codegen::kernels::mlir::WriteError;
 
-/// The functions of a kernel, in the operations that [`surject_codegen::kernels::legal`] leaves; [`module`] puts them into
-/// a module.
-pub fn write(kernel: &Kernel) -> Result<String, WriteError> {
-    let mut writer = Writer::new(kernel);
-    let written = writer.kernel();
-    written.map_err(|message| writer.text.blame(message))
+/// The tasks of a kernel, in the operations that [`surject_codegen::kernels::legal`] leaves.
+pub fn tasks(kernel: &Kernel) -> Result<Tasks, WriteError> {
+    let (b, [task, _worker, table]) = Builder::new();
+    let mut writer = Writer::new(kernel, b);
+    match writer.tasks(task, table) {
+        Ok(count) => Ok(Tasks { body: writer.b.finish(), count }),
+        Err(message) => Err(writer.blame(message)),
+    }
 }
 
-/// A module with these functions of kernels, whose names differ.
-pub fn module<'a>(kernels: impl IntoIterator<Item = &'a str>) -> String {
-    let text: String = kernels.into_iter().collect();
-    format!("llvm.func @surject_parallel(!llvm.ptr, i64, i64, !llvm.ptr)\n{text}")
+/// A module with these kernels, whose names differ, and an entry for each.
+pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
+    let mut items = vec![Item::Outside {
+        name: "surject_parallel".to_string(),
+        parameters: vec![Type::Pointer, Type::I64, Type::I64, Type::Pointer],
+        result: None,
+    }];
+    for kernel in kernels {
+        let Tasks { body, count } = tasks(kernel)?;
+        items.push(Item::function(task(kernel, body), Linkage::Internal));
+        items.push(Item::function(entry(kernel, count)?, Linkage::Public));
+    }
+    Ok(Module { items })
+}
+
+/// The function of a task.
+fn task(kernel: &Kernel, body: Vec<code::Statement>) -> Function {
+    let (_, [task, worker, table]) = Builder::new();
+    let parameters = vec![(task, Type::I64), (worker, Type::I64), (table, Type::Pointer)];
+    Function { symbol: task_of(kernel), parameters, body }
+}
+
+/// The entry of a kernel by itself, of which the number of tasks may be known.
+fn entry(kernel: &Kernel, count: Option<i64>) -> Result<Function, WriteError> {
+    let (b, [tensors, results, sizes, constants]) = Builder::new();
+    let mut writer = Writer::new(kernel, b);
+    writer.entry(count, [tensors, sizes]).map_err(|message| writer.blame(message))?;
+    let parameters = [tensors, results, sizes, constants].map(|value| (value, Type::Pointer)).to_vec();
+    Ok(Function { symbol: code::Symbol::Named(kernel.name.clone()), parameters, body: writer.b.finish() })
+}
+
+fn task_of(kernel: &Kernel) -> code::Symbol {
+    code::Symbol::Named(format!("{}_task", kernel.name))
 }
 
 /// Where a condition holds.
@@ -52,93 +89,85 @@ enum Condition {
     /// Everywhere.
     Always,
     /// In all lanes or in none: an `i1`.
-    Uniform(String),
+    Uniform(code::Value),
     /// In some lanes: a vector of `i1`.
-    Lanes(String),
+    Lanes(code::Value),
 }
 
 struct Writer<'k> {
     kernel: &'k Kernel,
-    text: Text<'k>,
-    /// The pointers to memory.
-    memory: HashMap<Mem, String>,
+    b: Builder,
+    values: HashMap<Value, code::Value>,
+    /// The addresses of memory.
+    memory: HashMap<Mem, code::Value>,
+    /// The statement that has no form.
+    fault: Option<String>,
 }
 
 impl<'k> Writer<'k> {
-    fn new(kernel: &'k Kernel) -> Writer<'k> {
-        Writer { kernel, text: Text::new(kernel, 1), memory: HashMap::new() }
+    fn new(kernel: &'k Kernel, b: Builder) -> Writer<'k> {
+        Writer { kernel, b, values: HashMap::new(), memory: HashMap::new(), fault: None }
     }
 
-    /// An affine expression in each of several lanes, as a vector of `i64`.
-    fn affine_lanes(&mut self, affine: &Affine, lanes: usize) -> Done<String> {
-        let base = self.affine(affine, 0)?;
-        let base = self.broadcast(&base, "i64", lanes);
-        if affine.lane == 0 {
-            return Ok(base);
+    /// The error of the kernel.
+    fn blame(&mut self, message: String) -> WriteError {
+        WriteError { kernel: self.kernel.name.clone(), statement: self.fault.take(), message }
+    }
+
+    /// The type of a value of the kernel.
+    fn ty(&self, value: Value) -> surject_kernel::Type {
+        self.kernel.ty(value)
+    }
+
+    /// What a value of the kernel is.
+    fn value(&self, value: Value) -> Done<code::Value> {
+        self.values.get(&value).copied().ok_or_else(|| format!("{value} has no value here"))
+    }
+
+    /// The same of several.
+    fn values(&self, values: &[Value]) -> Done<Vec<code::Value>> {
+        values.iter().map(|&v| self.value(v)).collect()
+    }
+
+    /// Writes statements; an error says at which one.
+    fn statements(&mut self, statements: &[Statement]) -> Done<()> {
+        let kernel = self.kernel;
+        for statement in statements {
+            self.statement(statement).inspect_err(|_| {
+                self.fault.get_or_insert_with(|| print_statement(kernel, statement));
+            })?;
         }
-        let steps: Vec<String> = (0..lanes as i64).map(|l| l.wrapping_mul(affine.lane).to_string()).collect();
-        let ty = lanes_of("i64", lanes);
-        let steps = self.constant(&format!("dense<[{}]>", steps.join(", ")), &ty);
-        Ok(self.op(&format!("arith.addi {base}, {steps} : {ty}")))
+        Ok(())
     }
 
     /// A scalar in every lane; itself where there is one.
-    fn broadcast(&mut self, scalar: &str, element: &str, lanes: usize) -> String {
+    fn broadcast(&mut self, scalar: code::Value, from: Type, lanes: usize) -> code::Value {
+        let to = match from {
+            Type::Pointer => Type::Pointers(lanes),
+            other => other.with_lanes(lanes),
+        };
         match lanes {
-            1 => scalar.to_string(),
-            _ => self.op(&format!("vector.broadcast {scalar} : {element} to {}", lanes_of(element, lanes))),
-        }
-    }
-
-    /// Where do guards hold?
-    fn guards(&mut self, guards: &[Guard], lanes: usize) -> Done<Condition> {
-        let mut all = Condition::Always;
-        for guard in guards {
-            let Guard { expr, bound } = guard;
-            let uniform = lanes == 1 || expr.lane == 0 && bound.lane == 0;
-            let (expr, bound, across) = match uniform {
-                true => (self.affine(expr, 0)?, self.affine(bound, 0)?, 1),
-                false => (self.affine_lanes(expr, lanes)?, self.affine_lanes(bound, lanes)?, lanes),
-            };
-            let holds = self.within(guard, [&expr, &bound], across);
-            let holds = if uniform { Condition::Uniform(holds) } else { Condition::Lanes(holds) };
-            all = self.both(all, holds, lanes);
-        }
-        Ok(all)
-    }
-
-    fn both(&mut self, a: Condition, b: Condition, lanes: usize) -> Condition {
-        use Condition::{Always, Lanes, Uniform};
-        match (a, b) {
-            (Always, other) | (other, Always) => other,
-            (Uniform(a), Uniform(b)) => Uniform(self.op(&format!("arith.andi {a}, {b} : i1"))),
-            (Lanes(a), Lanes(b)) => {
-                Lanes(self.op(&format!("arith.andi {a}, {b} : {}", lanes_of("i1", lanes))))
-            }
-            (Uniform(one), Lanes(each)) | (Lanes(each), Uniform(one)) => {
-                let one = self.broadcast(&one, "i1", lanes);
-                Lanes(self.op(&format!("arith.andi {one}, {each} : {}", lanes_of("i1", lanes))))
-            }
-        }
-    }
-
-    /// A condition as one truth for each lane.
-    fn truths(&mut self, condition: Condition, lanes: usize) -> String {
-        match condition {
-            Condition::Always if lanes == 1 => self.constant("true", "i1"),
-            Condition::Always => self.constant("dense<true>", &lanes_of("i1", lanes)),
-            Condition::Uniform(holds) => self.broadcast(&holds, "i1", lanes),
-            Condition::Lanes(holds) => holds,
+            1 => scalar,
+            _ => self.b.op(code::Op::cast("vector.broadcast", scalar, from, to)),
         }
     }
 }
 
-/// The MLIR type of elements in registers: a `bf16` is its bits.
-fn element(dtype: DType) -> &'static str {
-    mlir::element(if dtype == DType::BF16 { DType::U16 } else { dtype })
+/// The elements in registers: a `bf16` is its bits.
+fn element(dtype: DType) -> Elem {
+    match dtype {
+        DType::BF16 => Elem::I16,
+        DType::F16 => Elem::F16,
+        other => Elem::of(other),
+    }
 }
 
-/// The MLIR type of elements in memory.
-fn stored(dtype: DType) -> &'static str {
-    if dtype == DType::I1 { "i8" } else { element(dtype) }
+/// The elements in memory.
+fn stored(dtype: DType) -> Elem {
+    if dtype == DType::I1 { Elem::I8 } else { element(dtype) }
+}
+
+/// The type of a value in registers.
+fn of(ty: surject_kernel::Type) -> Type {
+    element(ty.dtype).ty(ty.lanes)
 }

@@ -1,6 +1,6 @@
 //! Kernels as MLIR for a CPU: the text, and what has no form. That it computes the same is tested end to end.
 
-use surject_cpu::write::{module, write};
+use surject_cpu::write::{module, tasks};
 use surject_kernel::{Kernel, parse, verify};
 
 fn kernel(text: &str) -> Kernel {
@@ -21,7 +21,7 @@ kernel scale(x: read f32[64], y: write f32[64]) {
     store %3, y[8*%1 + lane]
   }
 }";
-    insta::assert_snapshot!(module([write(&kernel(text)).unwrap().as_str()]));
+    insta::assert_snapshot!(module([&kernel(text)]).unwrap().text());
 }
 
 #[test]
@@ -32,7 +32,7 @@ kernel pad(x: read bf16[6], y: write f32[8]) {
   %1 = convert %0 : f32x8
   store %1, y[lane]
 }";
-    insta::assert_snapshot!(write(&kernel(text)).unwrap());
+    insta::assert_snapshot!(module([&kernel(text)]).unwrap().text());
 }
 
 #[test]
@@ -46,7 +46,7 @@ kernel twice(x: read f32[64], y: write f32[64]) {
     }
   }
 }";
-    let error = write(&kernel(text)).unwrap_err();
+    let error = tasks(&kernel(text)).unwrap_err();
     assert_eq!(error.kernel, "twice");
     assert!(error.to_string().contains("a loop over blocks, which are a GPU's"), "{error}");
     assert!(error.statement.is_some_and(|s| s.starts_with("for %0 = 0 to 2 parallel(block)")));

@@ -14,8 +14,8 @@ use melior::ir::{
 use mlir_sys::{MlirStringRef, mlirContextGetOrLoadDialect};
 use std::collections::HashMap;
 use surject_codegen::code::{
-    Block, Carry, Elem, Function, Index, Item, Linkage, Literal, Module, Op, Prefetched, Statement, Type,
-    Value,
+    Block, Carry, Elem, Function, Index, Item, Linkage, Literal, Module, Op, Prefetched, Statement,
+    Temporality, Type, Value,
 };
 
 /// A value of the module that is built. Blocks move into their operations while they grow, so it borrows none of them;
@@ -404,6 +404,23 @@ impl<'c> Builder<'c> {
             .with("operandSegmentSizes", self.attribute(&segments)?))
     }
 
+    /// A load or a store of elements one after the other.
+    fn access(
+        &mut self,
+        access: Generic<'c>,
+        alignment: Option<usize>,
+        temporality: Temporality,
+    ) -> Done<Generic<'c>> {
+        let mut access = access.with("ordering", self.attribute("0 : i64")?);
+        if let Some(alignment) = alignment {
+            access = access.with("alignment", self.attribute(&format!("{alignment} : i64"))?);
+        }
+        if temporality == Temporality::NonTemporal {
+            access = access.with("nontemporal", self.attribute("unit")?);
+        }
+        Ok(access)
+    }
+
     /// An operation on memory.
     fn memory(&mut self, op: &Op) -> Done<Generic<'c>> {
         let bytes = |n: usize, ty: &str| format!("{n} : {ty}");
@@ -420,24 +437,20 @@ impl<'c> Builder<'c> {
                     .with("elem_type", self.attribute(&of.to_string())?)
                     .with("rawConstantIndices", self.attribute(&array("i32", &[constant]))?)
             }
-            Op::Load { pointer, ty, alignment } => {
-                let mut load =
-                    Generic::new("llvm.load", [*pointer], [*ty]).with("ordering", self.attribute("0 : i64")?);
-                if let Some(alignment) = alignment {
-                    load = load.with("alignment", self.attribute(&bytes(*alignment, "i64"))?);
-                }
-                load
+            Op::Load { pointer, ty, alignment, temporality } => {
+                let load = Generic::new("llvm.load", [*pointer], [*ty]);
+                self.access(load, *alignment, *temporality)?
             }
             Op::Store { value, pointer, alignment, temporality, .. } => {
-                let mut store = Generic::new("llvm.store", [*value, *pointer], [])
-                    .with("ordering", self.attribute("0 : i64")?);
-                if let Some(alignment) = alignment {
-                    store = store.with("alignment", self.attribute(&bytes(*alignment, "i64"))?);
-                }
-                if *temporality == surject_codegen::code::Temporality::NonTemporal {
-                    store = store.with("nontemporal", self.attribute("unit")?);
-                }
-                store
+                let store = Generic::new("llvm.store", [*value, *pointer], []);
+                self.access(store, *alignment, *temporality)?
+            }
+            Op::AtomicRmw { kind, pointer, value, ty } => {
+                let number = ATOMICS.iter().position(|k| k == kind);
+                let number = number.ok_or_else(|| internal(format!("no atomic operation `{kind}`")))?;
+                Generic::new("llvm.atomicrmw", [*pointer, *value], [*ty])
+                    .with("bin_op", self.attribute(&format!("{number} : i64"))?)
+                    .with("ordering", self.attribute(&format!("{MONOTONIC} : i64"))?)
             }
             Op::MaskedLoad { pointer, mask, other, ty, alignment } => {
                 Generic::new("llvm.intr.masked.load", [*pointer, *mask, *other], [*ty])
@@ -487,6 +500,13 @@ fn array(ty: &str, numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
     if numbers.is_empty() { format!("array<{ty}>") } else { format!("array<{ty}: {}>", numbers.join(", ")) }
 }
+
+/// The atomic operations of LLVM, as MLIR numbers them.
+const ATOMICS: [&str; 12] =
+    ["xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin", "fadd"];
+
+/// MLIR's number of the order of atomic operations that are in no order with others.
+const MONOTONIC: i64 = 2;
 
 /// The number of a predicate.
 fn predicate_number(name: &str, predicate: &str) -> Option<usize> {

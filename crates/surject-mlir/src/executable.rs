@@ -150,7 +150,7 @@ pub fn compile(
     options: &CompileOptions,
 ) -> Result<Executable, CompileError> {
     surject_ir::verify(program)?;
-    let lowered = surject_codegen::lower_with(program, function, &options.target, options.lower)?;
+    let lowered = surject_codegen::lower_with(program, function, &options.target, &options.lower)?;
     for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }

@@ -11,7 +11,6 @@ pub mod cli;
 pub mod cuda;
 mod failure;
 pub mod infer;
-pub mod native_kernels;
 mod pipeline;
 pub mod progress;
 mod source;
@@ -19,7 +18,9 @@ mod specialise;
 pub mod tensor_source;
 
 pub use failure::{Failure, Status};
-pub use pipeline::{Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, through_dialect};
+pub use pipeline::{
+    Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, scheduled, through_dialect,
+};
 pub use source::{Source, SourceKind};
 pub use specialise::{Specialised, types_of};
 pub use surject_tensor::{assign, op};

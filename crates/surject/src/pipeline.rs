@@ -2,14 +2,15 @@
 
 use crate::cache_folder;
 use crate::cuda::{self, CudaSession};
-use crate::native_kernels::NativeKernels;
 use crate::progress::stage;
 use crate::{Failure, Source};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run;
 use surject_codegen::kernels::schedule::Schedules;
+use surject_codegen::{Scheduled, Target, Which};
 use surject_cuda::DeviceName;
 use surject_egraph::{CostModel, EgraphError, Optimised, Options};
 use surject_ir::{Buffer, Program};
@@ -229,6 +230,20 @@ pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
     Err(Failure::bad_input(format!("there is no machine `{name}`; there are {all}")))
 }
 
+/// The kernels of compiled code that the kernel IR makes: with the strategies of this CPU, or else of the one that is like
+/// this processor.
+pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> Result<Scheduled, Failure> {
+    let cpu = match machine {
+        Some(name) => surject_cpu::Cpu::named(name).ok_or_else(|| {
+            let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
+            let all = all.join(", ");
+            Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {all}"))
+        })?,
+        None => surject_cpu::Cpu::with_vectors_of(Target::host().vector_bytes),
+    };
+    Ok(Scheduled { machine: Arc::new(cpu), schedules: Arc::new(schedules), which })
+}
+
 /// A function of a program, ready to run on a back end.
 pub enum Runner {
     /// On the reference interpreter.
@@ -250,8 +265,6 @@ pub enum Runner {
         machine: Box<dyn Machine>,
         /// Schedules that the user gives.
         schedules: Schedules,
-        /// Kernels as native code; `None`: they are interpreted.
-        native: Option<NativeKernels>,
     },
     /// On an NVIDIA GPU.
     Cuda(Box<CudaSession>),
@@ -290,7 +303,7 @@ impl Runner {
                 times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
                 Ok(Runner::Cpu(Box::new(executable)))
             }
-            Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default(), false),
+            Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),
             Backend::Spec => Err(Failure::unsupported(
                 "the back end `spec` runs StableHLO as it stands; `interp` runs every program on the reference interpreter",
             )),
@@ -300,23 +313,16 @@ impl Runner {
         }
     }
 
-    /// Prepares a function for kernels of this machine, by these schedules where there are any: interpreted, or as native
-    /// code of this processor.
+    /// Prepares a function for the interpreter of kernels, with those of this machine, by these schedules where there are
+    /// any.
     pub fn kernels(
         program: Program,
         function: &str,
         machine: &str,
         schedules: Schedules,
-        native: bool,
     ) -> Result<Runner, Failure> {
-        let native = native.then(NativeKernels::default);
-        if native.is_some() && surject_cpu::Cpu::named(machine).is_none() {
-            let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
-            let message = format!("`{machine}` is no CPU; --native needs one of {}", all.join(", "));
-            return Err(Failure::bad_input(message));
-        }
         let machine = machine_named(machine)?;
-        Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules, native })
+        Ok(Runner::Kernel { program, function: function.to_string(), machine, schedules })
     }
 
     /// Prepares a function for a GPU: for the machine of a name, or else what the device is; by these schedules where there
@@ -372,15 +378,10 @@ impl Runner {
                 surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
             }
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
-            Runner::Kernel { program, function, machine, schedules, native } => {
-                let results = match native {
-                    Some(native) => run::run_on(program, function, args, &**machine, schedules, native),
-                    None => {
-                        let options = surject_kernel::interpret::Options::default();
-                        run::run(program, function, args, &**machine, &options, schedules).map(|r| r.0)
-                    }
-                };
-                results.map_err(Failure::unsupported)
+            Runner::Kernel { program, function, machine, schedules } => {
+                let options = surject_kernel::interpret::Options::default();
+                let run = run::run(program, function, args, &**machine, &options, schedules);
+                run.map(|r| r.0).map_err(Failure::unsupported)
             }
             Runner::Cuda(session) => session.run(args).map_err(cuda::failed),
         }

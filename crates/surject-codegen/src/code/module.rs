@@ -38,6 +38,14 @@ pub enum Item {
     },
 }
 
+impl Item {
+    /// A function of no kernel.
+    pub fn function(function: Function, linkage: Linkage) -> Item {
+        let text = print::statements(&function.body).into();
+        Item::Function { function: Arc::new(function), text, linkage }
+    }
+}
+
 /// A module of functions.
 #[derive(Clone, Debug, Default)]
 pub struct Module {

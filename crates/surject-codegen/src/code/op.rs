@@ -172,6 +172,19 @@ pub enum Op {
         ty: Type,
         /// The bytes that the address is a multiple of; those of the type without it.
         alignment: Option<usize>,
+        /// Does it go past the caches?
+        temporality: Temporality,
+    },
+    /// `llvm.atomicrmw`: joins what is at an address with a value, in no order with other accesses.
+    AtomicRmw {
+        /// Such as `add` or `umax`.
+        kind: &'static str,
+        /// Where.
+        pointer: Value,
+        /// With what.
+        value: Value,
+        /// Its type.
+        ty: Type,
     },
     /// `llvm.store`.
     Store {
@@ -342,12 +355,12 @@ impl Op {
 
     /// A load of what is aligned as its type.
     pub fn load(pointer: Value, ty: Type) -> Op {
-        Op::Load { pointer, ty, alignment: None }
+        Op::Load { pointer, ty, alignment: None, temporality: Temporality::Normal }
     }
 
     /// A load of what is aligned to so many bytes.
     pub fn aligned_load(pointer: Value, ty: Type, alignment: usize) -> Op {
-        Op::Load { pointer, ty, alignment: Some(alignment) }
+        Op::Load { pointer, ty, alignment: Some(alignment), temporality: Temporality::Normal }
     }
 
     /// A store of what is aligned as its type.

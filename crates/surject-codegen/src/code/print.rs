@@ -46,6 +46,14 @@ fn list<T: Display>(all: impl IntoIterator<Item = T>) -> String {
     text
 }
 
+/// The attributes of an access to elements one after the other.
+fn attributes(alignment: Option<usize>, temporality: Temporality) -> String {
+    let aligned = alignment.map(|bytes| format!("alignment = {bytes} : i64"));
+    let past = (temporality == Temporality::NonTemporal).then(|| "nontemporal".to_string());
+    let all: Vec<String> = aligned.into_iter().chain(past).collect();
+    if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
+}
+
 struct Printer {
     text: String,
 }
@@ -77,6 +85,7 @@ impl Printer {
             Op::For { .. } | Op::If { .. } | Op::While { .. } | Op::Switch { .. } => self.control(op),
             Op::Load { .. }
             | Op::Store { .. }
+            | Op::AtomicRmw { .. }
             | Op::MaskedLoad { .. }
             | Op::MaskedStore { .. }
             | Op::Gather { .. }
@@ -158,22 +167,17 @@ impl Printer {
                     Type::Pointers(*lanes)
                 )),
             },
-            Op::Load { pointer, ty, alignment } => match alignment {
-                None => self.put(format_args!("llvm.load {pointer} : !llvm.ptr -> {ty}")),
-                Some(bytes) => self.put(format_args!(
-                    "llvm.load {pointer} {{alignment = {bytes} : i64}} : !llvm.ptr -> {ty}"
-                )),
-            },
+            Op::Load { pointer, ty, alignment, temporality } => {
+                let attributes = attributes(*alignment, *temporality);
+                self.put(format_args!("llvm.load {pointer}{attributes} : !llvm.ptr -> {ty}"));
+            }
             Op::Store { value, pointer, ty, alignment, temporality } => {
-                let aligned = alignment.map(|bytes| format!("alignment = {bytes} : i64"));
-                let past = (*temporality == Temporality::NonTemporal).then(|| "nontemporal".to_string());
-                let attributes: Vec<String> = aligned.into_iter().chain(past).collect();
-                let attributes = match &attributes[..] {
-                    [] => String::new(),
-                    all => format!(" {{{}}}", all.join(", ")),
-                };
+                let attributes = attributes(*alignment, *temporality);
                 self.put(format_args!("llvm.store {value}, {pointer}{attributes} : {ty}, !llvm.ptr"));
             }
+            Op::AtomicRmw { kind, pointer, value, ty } => self.put(format_args!(
+                "llvm.atomicrmw {kind} {pointer}, {value} monotonic : !llvm.ptr, {ty}"
+            )),
             Op::MaskedLoad { pointer, mask, other, ty, alignment } => self.put(format_args!(
                 "llvm.intr.masked.load {pointer}, {mask}, {other} {{alignment = {alignment} : i32}} : \
                  (!llvm.ptr, {}, {ty}) -> {ty}",

@@ -3,6 +3,7 @@
 
 mod writer;
 
+use std::fmt;
 use surject_ir::{BinaryOp, DType, Scalar};
 pub use writer::{Bounds, Done, KernelWriter, Text, WriteError};
 
@@ -42,50 +43,75 @@ pub fn literal(value: Scalar) -> String {
     }
 }
 
-/// The operation of `arith` that a binary operation is, of those that [`super::legal`] leaves; that of comparisons with
-/// its predicate. `None`: it is not arithmetic on these elements.
-pub fn binary(op: BinaryOp, dtype: DType) -> Option<&'static str> {
+/// An operation of `arith` on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Its result has the type of its operands.
+    Same(&'static str),
+    /// Its result is a truth.
+    Compare {
+        /// `arith.cmpi` or `arith.cmpf`.
+        name: &'static str,
+        /// Such as `slt`.
+        predicate: &'static str,
+    },
+}
+
+/// As MLIR writes it, in front of its operands.
+impl fmt::Display for Arithmetic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arithmetic::Same(name) => f.write_str(name),
+            Arithmetic::Compare { name, predicate } => write!(f, "{name} {predicate},"),
+        }
+    }
+}
+
+/// The operation of `arith` that a binary operation is, of those that [`super::legal`] leaves. `None`: it is not arithmetic
+/// on these elements.
+pub fn binary(op: BinaryOp, dtype: DType) -> Option<Arithmetic> {
     use BinaryOp::*;
     if dtype.is_float() {
-        let wide = matches!(dtype, DType::F32 | DType::F64);
-        return Some(match op {
-            Add if wide => "arith.addf",
-            Sub if wide => "arith.subf",
-            Mul if wide => "arith.mulf",
-            Div if wide => "arith.divf",
-            Max if wide => "arith.maximumf",
-            Min if wide => "arith.minimumf",
-            Eq => "arith.cmpf oeq,",
-            Ne => "arith.cmpf une,",
-            Lt => "arith.cmpf olt,",
-            Le => "arith.cmpf ole,",
-            Gt => "arith.cmpf ogt,",
-            Ge => "arith.cmpf oge,",
-            _ => return None,
-        });
+        let same = |name| matches!(dtype, DType::F32 | DType::F64).then_some(Arithmetic::Same(name));
+        let compare = |predicate| Some(Arithmetic::Compare { name: "arith.cmpf", predicate });
+        return match op {
+            Add => same("arith.addf"),
+            Sub => same("arith.subf"),
+            Mul => same("arith.mulf"),
+            Div => same("arith.divf"),
+            Max => same("arith.maximumf"),
+            Min => same("arith.minimumf"),
+            Eq => compare("oeq"),
+            Ne => compare("une"),
+            Lt => compare("olt"),
+            Le => compare("ole"),
+            Gt => compare("ogt"),
+            Ge => compare("oge"),
+            _ => None,
+        };
     }
-    let signed = dtype.is_signed_int();
-    let pick = |s: &'static str, u: &'static str| if signed { s } else { u };
+    let pick = |s: &'static str, u: &'static str| if dtype.is_signed_int() { s } else { u };
+    let compare = |predicate| Arithmetic::Compare { name: "arith.cmpi", predicate };
     Some(match op {
-        Add => "arith.addi",
-        Sub => "arith.subi",
-        Mul => "arith.muli",
-        Div => pick("arith.divsi", "arith.divui"),
-        Rem => pick("arith.remsi", "arith.remui"),
-        Max => pick("arith.maxsi", "arith.maxui"),
-        Min => pick("arith.minsi", "arith.minui"),
-        And => "arith.andi",
-        Or => "arith.ori",
-        Xor => "arith.xori",
-        Shl => "arith.shli",
-        ShrArith => "arith.shrsi",
-        ShrLogical => "arith.shrui",
-        Eq => "arith.cmpi eq,",
-        Ne => "arith.cmpi ne,",
-        Lt => pick("arith.cmpi slt,", "arith.cmpi ult,"),
-        Le => pick("arith.cmpi sle,", "arith.cmpi ule,"),
-        Gt => pick("arith.cmpi sgt,", "arith.cmpi ugt,"),
-        Ge => pick("arith.cmpi sge,", "arith.cmpi uge,"),
+        Add => Arithmetic::Same("arith.addi"),
+        Sub => Arithmetic::Same("arith.subi"),
+        Mul => Arithmetic::Same("arith.muli"),
+        Div => Arithmetic::Same(pick("arith.divsi", "arith.divui")),
+        Rem => Arithmetic::Same(pick("arith.remsi", "arith.remui")),
+        Max => Arithmetic::Same(pick("arith.maxsi", "arith.maxui")),
+        Min => Arithmetic::Same(pick("arith.minsi", "arith.minui")),
+        And => Arithmetic::Same("arith.andi"),
+        Or => Arithmetic::Same("arith.ori"),
+        Xor => Arithmetic::Same("arith.xori"),
+        Shl => Arithmetic::Same("arith.shli"),
+        ShrArith => Arithmetic::Same("arith.shrsi"),
+        ShrLogical => Arithmetic::Same("arith.shrui"),
+        Eq => compare("eq"),
+        Ne => compare("ne"),
+        Lt => compare(pick("slt", "ult")),
+        Le => compare(pick("sle", "ule")),
+        Gt => compare(pick("sgt", "ugt")),
+        Ge => compare(pick("sge", "uge")),
         _ => return None,
     })
 }

@@ -172,6 +172,14 @@ impl Schedules {
         self.entries.get(name).map(|entry| &entry.schedule)
     }
 
+    /// Is there a schedule for a kernel of the assignment to a variable of this name? Its kernels are called `NAME_0`, `NAME_1`, ….
+    pub fn names_kernel_of(&self, variable: &str) -> bool {
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
+        let of_it =
+            |name: &String| name.rsplit_once('_').is_some_and(|(v, rest)| v == variable && is_number(rest));
+        self.entries.keys().any(of_it)
+    }
+
     /// Does every schedule have an expression among these, by their names, and fit it?
     pub fn check<'a>(
         &self,

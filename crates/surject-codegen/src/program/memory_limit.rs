@@ -3,6 +3,7 @@
 //! Kernels that run together are in use together: all that they leave behind is there at the same time. Where a chain
 //! leaves large tensors behind, what it saves in time is weighed against what it costs in memory.
 
+use crate::kernels::native::Scheduled;
 use crate::program::fuse::Fused;
 use crate::program::memory::{self, Memory, bytes};
 use crate::program::steps::{self, Lowered, Step};
@@ -39,8 +40,12 @@ pub struct Settled {
 }
 
 /// Lowers a function, and decides what runs together and in which order.
-pub fn settle(function: &Function, target: &Target) -> Result<Settled, CodegenError> {
-    let alone = steps::lower(function, target)?;
+pub(crate) fn settle(
+    function: &Function,
+    target: &Target,
+    scheduled: Option<&Scheduled>,
+) -> Result<Settled, CodegenError> {
+    let alone = steps::lower(function, target, scheduled)?;
     let mut ends: HashSet<usize> = HashSet::new();
     let mut best = together(function, target, alone.clone(), &ends)?;
     let mut outside = 0;

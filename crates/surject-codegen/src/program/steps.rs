@@ -9,12 +9,14 @@ use crate::expression::dag::{Buf, buf};
 use crate::expression::gather::Gathered;
 use crate::expression::inline;
 use crate::expression::uses::Uses;
+use crate::kernels::native::Scheduled;
 use crate::lower::recipe::Recipe;
 use crate::lower::row::{Code, Kernel};
 use crate::materialise::store::Stores;
 use crate::materialise::{gathers, sunk_gather};
 use crate::program::fuse::{self, Fused};
 use crate::program::hoist;
+use crate::program::scheduled::MadeStatements;
 use crate::{CodegenError, Target, library};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -209,17 +211,26 @@ fn each_run(steps: &mut [Step], f: &mut dyn FnMut(&mut usize)) {
 }
 
 /// Lowers the body of a function. No kernels run together yet.
-pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenError> {
+pub(crate) fn lower(
+    function: &Function,
+    target: &Target,
+    scheduled: Option<&Scheduled>,
+) -> Result<Lowered, CodegenError> {
+    let made = MadeStatements::of(function, scheduled)?;
     let alias = (0..function.vars.len() as u32).map(Buf).collect();
     let mut uses = Uses::new(function);
-    let inlined = inline::find(function, &uses);
-    let positions = inline::positions(function, &uses);
+    let mut inlined = inline::find(function, &uses);
+    inlined.retain(|&var, _| !made.stores(var));
+    let mut positions = inline::positions(function, &uses);
+    positions.retain(|&var, _| !made.stores(var));
     let apart = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
-    let sunk = sunk_gather::find(function, &uses, &apart, &inlined);
+    let mut sunk = sunk_gather::find(function, &uses, &apart, &inlined);
+    sunk.retain(|&var, sunk| !made.stores(var) && !made.stores(sunk.operand));
     let computes = |call: &StatementKind, target: Var| {
         Gathered::of(function, call).is_some() && !sunk.contains_key(&target)
     };
-    let indices = inline::indices(function, &uses, &inlined, &computes);
+    let mut indices = inline::indices(function, &uses, &inlined, &computes);
+    indices.retain(|&var, _| !made.stores(var));
     uses.inline(&inlined);
     let operands = sunk.values().map(|sunk| (sunk.operand, sunk.field));
     uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
@@ -229,8 +240,10 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
         Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk, tails };
     let apart = |var: Var| stores.is_evaluated(var);
     stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
+    stores.gathers.retain(|&var, _| !made.stores(var));
     uses.inline_gathers(&stores.gathers);
-    let mut walker = Walker { stores, uses, kernels: Vec::new(), constants: Vec::new(), alias };
+    let mut walker =
+        Walker { stores, uses, made, scheduled, kernels: Vec::new(), constants: Vec::new(), alias };
     let steps = walker.block(&function.body, &[])?;
     let mut types: Vec<TensorType> = function.vars.iter().map(|v| v.ty.clone()).collect();
     types.extend(walker.stores.temporaries);
@@ -244,6 +257,9 @@ pub fn lower(function: &Function, target: &Target) -> Result<Lowered, CodegenErr
 struct Walker<'a> {
     stores: Stores<'a>,
     uses: Uses,
+    /// The statements whose kernels come from the kernel IR, and who writes these.
+    made: MadeStatements,
+    scheduled: Option<&'a Scheduled>,
     kernels: Vec<Kernel>,
     constants: Vec<(Buf, Arc<Buffer>)>,
     alias: Vec<Buf>,
@@ -268,6 +284,15 @@ impl Walker<'_> {
         owned: &[Var],
         steps: &mut Vec<Step>,
     ) -> Result<(), CodegenError> {
+        if let (Some(&target), Some(scheduled)) = (statement.targets().first(), self.scheduled)
+            && let Some(made) = self.made.get(target)
+        {
+            let temporaries: Vec<Buf> =
+                made.temporaries.iter().map(|ty| self.stores.temporary(ty.clone())).collect();
+            let kernels = made.kernels(target, &temporaries, scheduled)?;
+            self.run(kernels, statement, steps);
+            return Ok(());
+        }
         match &statement.kind {
             StatementKind::Store { target, .. } if self.stores.is_evaluated(*target) => {}
             StatementKind::Store { target, field } => {

@@ -1,160 +1,258 @@
 //! Functions, statements, loops and branches.
 
-use super::{Done, KernelWriter, Text, Writer, element};
-use surject_codegen::kernels::mlir::Bounds;
-use surject_ir::DType;
-use surject_kernel::{Level, LoopKind, Op, Statement};
+use super::{Done, Writer, of, task_of};
+use surject_codegen::code::{self, Block, Carry, Index, Op, Type};
+use surject_kernel::{Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Value};
 
-/// The parameters of the function of a kernel, and those of the function of a task.
-const KERNEL: &str = "%tensors: !llvm.ptr, %results: !llvm.ptr, %sizes: !llvm.ptr, %constants: !llvm.ptr";
-const TASK: &str = "%task: i64, %worker: i64, %table: !llvm.ptr";
+/// A loop, of which iterations may depend on those before.
+struct Loop<'k> {
+    low: &'k Affine,
+    high: &'k Affine,
+    step: i64,
+    inits: &'k [Value],
+    body: &'k Region,
+    results: &'k [Value],
+}
 
-impl Writer<'_> {
-    /// The functions of the kernel.
-    pub(super) fn kernel(&mut self) -> Done<String> {
-        let kernel = self.kernel;
-        let body = &kernel.body.body;
-        let is_tasks = |s: &Statement| matches!(s.op, Op::For { kind: LoopKind::Parallel(Level::Task), .. });
-        let beside = |at: usize| body.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure());
-        let tasks = body.iter().position(is_tasks).filter(|&at| beside(at));
-        let (before, tasks) = match tasks {
-            Some(at) => (&body[..at], &body[at].op),
-            None => {
-                self.arguments("%tensors");
-                self.statements(&kernel.body.body)?;
-                return Ok(self.function(&kernel.name, KERNEL));
+/// The loop over tasks that is all that a kernel does, and the statements before it.
+struct TaskLoop<'k> {
+    before: &'k [Statement],
+    low: &'k Affine,
+    high: &'k Affine,
+    step: i64,
+    body: &'k Region,
+}
+
+impl<'k> Writer<'k> {
+    /// The loop over tasks, if it is all that the kernel does.
+    fn task_loop(&self) -> Option<TaskLoop<'k>> {
+        let kernel: &'k surject_kernel::Kernel = self.kernel;
+        let all = &kernel.body.body;
+        all.iter().enumerate().find_map(|(at, statement)| match &statement.op {
+            KernelOp::For { low, high, step, kind: LoopKind::Parallel(Level::Task), body, .. } => {
+                let alone = all.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure());
+                alone.then_some(TaskLoop { before: &all[..at], low, high, step: *step, body })
             }
-        };
-        let Op::For { low, high, step, body, .. } = tasks else {
-            return Err("a loop that is none".into());
-        };
-        let name = format!("{}_task", kernel.name);
-        // Each task computes again what stands before the loop.
-        self.arguments("%table");
-        self.statements(before)?;
-        let (first, by) = (self.affine(low, 0)?, self.index(*step));
-        let ahead = self.op(&format!("arith.muli %task, {by} overflow<nsw> : i64"));
-        let own = self.op(&format!("arith.addi {first}, {ahead} overflow<nsw> : i64"));
-        self.define(*body.params.first().ok_or("a loop without a variable")?, own);
-        self.statements(&body.body)?;
-        let task = self.function(&name, TASK);
-
-        self.arguments("%tensors");
-        self.statements(before)?;
-        self.run_tasks(&name, (low, high, *step))?;
-        Ok(task + &self.function(&kernel.name, KERNEL))
+            _ => None,
+        })
     }
 
-    /// Runs the function of tasks for every iteration of a loop. The tasks share a table: the addresses of the tensors, and
-    /// behind them that of the sizes.
-    fn run_tasks(&mut self, name: &str, (low, high, step): Bounds<'_>) -> Done<()> {
-        let kernel = self.kernel;
-        let (first, end, by, zero) =
-            (self.affine(low, 0)?, self.affine(high, 0)?, self.index(step), self.index(0));
-        let length = self.op(&format!("arith.subi {end}, {first} : i64"));
-        let count = self.op(&format!("arith.ceildivsi {length}, {by} : i64"));
-        let count = self.op(&format!("arith.maxsi {count}, {zero} : i64"));
-        let entries = self.index(kernel.params.len() as i64 + 1);
-        let table = self.op(&format!("llvm.alloca {entries} x !llvm.ptr : (i64) -> !llvm.ptr"));
-        let pointers: Vec<String> = kernel.params.iter().map(|mem| self.memory[mem].clone()).collect();
-        for (i, pointer) in pointers.iter().map(String::as_str).chain(["%sizes"]).enumerate() {
-            let entry = self.entry(&table, i, "!llvm.ptr");
-            self.line(&format!("llvm.store {pointer}, {entry} : !llvm.ptr, !llvm.ptr"));
+    /// All that a task does; the number of tasks, where that is known.
+    pub(super) fn tasks(&mut self, task: code::Value, table: code::Value) -> Done<Option<i64>> {
+        self.tensors(table);
+        if !self.kernel.sizes.is_empty() {
+            let entry = self.entry_of(table, self.kernel.params.len(), Type::Pointer);
+            let sizes = self.b.op(Op::load(entry, Type::Pointer));
+            self.sizes(sizes);
         }
-        let function = self.op(&format!("llvm.mlir.addressof @{name} : !llvm.ptr"));
-        self.line(&format!(
-            "llvm.call @surject_parallel({function}, {count}, {count}, {table}) : (!llvm.ptr, i64, i64, !llvm.ptr) -> ()"
-        ));
+        let Some(TaskLoop { before, low, high, step, body }) = self.task_loop() else {
+            let kernel = self.kernel;
+            self.statements(&kernel.body.body)?;
+            return Ok(Some(1));
+        };
+        // Each task computes again what stands before the loop.
+        self.statements(before)?;
+        let (first, by) = (self.affine(low)?, self.b.int(step));
+        let ahead = self.b.op(Op::same("arith.muli", [task, by], Type::I64));
+        let own = self.b.op(Op::same("arith.addi", [first, ahead], Type::I64));
+        self.values.insert(*body.params.first().ok_or("a loop without a variable")?, own);
+        self.statements(&body.body)?;
+        let known = low.as_constant().zip(high.as_constant());
+        let tasks = |length: u64| length.div_ceil(step.max(1).unsigned_abs());
+        Ok(known
+            .and_then(|(low, high)| tasks(high.saturating_sub(low).max(0).unsigned_abs()).try_into().ok()))
+    }
+
+    /// Runs all tasks of the kernel by itself, of which the number may be known.
+    pub(super) fn entry(&mut self, known: Option<i64>, [tensors, sizes]: [code::Value; 2]) -> Done<()> {
+        let is_static = self.kernel.sizes.is_empty();
+        if !is_static || known.is_none() {
+            self.tensors(tensors);
+            self.sizes(sizes);
+        }
+        let count = match (known, self.task_loop()) {
+            (Some(count), _) => self.b.int(count),
+            (None, None) => self.b.int(1),
+            (None, Some(TaskLoop { before, low, high, step, .. })) => {
+                self.statements(before)?;
+                let (first, end) = (self.affine(low)?, self.affine(high)?);
+                let (by, zero) = (self.b.int(step), self.b.int(0));
+                let length = self.b.op(Op::same("arith.subi", [end, first], Type::I64));
+                let count = self.b.op(Op::same("arith.ceildivsi", [length, by], Type::I64));
+                self.b.op(Op::same("arith.maxsi", [count, zero], Type::I64))
+            }
+        };
+        let table = if is_static { tensors } else { self.table(sizes) };
+        let function = self.b.op(Op::AddressOf(task_of(self.kernel)));
+        let operands =
+            [(function, Type::Pointer), (count, Type::I64), (count, Type::I64), (table, Type::Pointer)];
+        self.b.effect(Op::call(code::Symbol::Named("surject_parallel".into()), operands, None));
         Ok(())
     }
 
-    /// The address of an entry of an array.
-    fn entry(&mut self, array: &str, number: usize, ty: &str) -> String {
-        self.op(&format!("llvm.getelementptr {array}[{number}] : (!llvm.ptr) -> !llvm.ptr, {ty}"))
+    /// The addresses of the tensors, and behind them that of the sizes.
+    fn table(&mut self, sizes: code::Value) -> code::Value {
+        let kernel = self.kernel;
+        let count = self.b.int(kernel.params.len() as i64 + 1);
+        let table = self.b.at_first(Op::Alloca { count, of: Type::Pointer, alignment: None });
+        let pointers: Vec<code::Value> = kernel.params.iter().map(|mem| self.memory[mem]).collect();
+        for (i, pointer) in pointers.into_iter().chain([sizes]).enumerate() {
+            let entry = self.entry_of(table, i, Type::Pointer);
+            self.b.effect(Op::store(pointer, entry, Type::Pointer));
+        }
+        table
     }
 
-    /// Starts a function: loads the addresses of tensors, and the sizes.
-    fn arguments(&mut self, table: &str) {
+    /// The address of an entry of an array.
+    fn entry_of(&mut self, array: code::Value, number: usize, of: Type) -> code::Value {
+        self.b.op(Op::Element { pointer: array, index: Index::Number(number as i64), of })
+    }
+
+    /// Loads the addresses of tensors.
+    fn tensors(&mut self, table: code::Value) {
         let kernel = self.kernel;
         for (i, &mem) in kernel.params.iter().enumerate() {
-            let entry = self.entry(table, i, "!llvm.ptr");
-            let pointer = self.op(&format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"));
+            let entry = self.entry_of(table, i, Type::Pointer);
+            let pointer = self.b.op(Op::load(entry, Type::Pointer));
             self.memory.insert(mem, pointer);
         }
-        if kernel.sizes.is_empty() {
-            return;
-        }
-        let sizes = match table {
-            "%tensors" => "%sizes".to_string(),
-            _ => {
-                let entry = self.entry(table, kernel.params.len(), "!llvm.ptr");
-                self.op(&format!("llvm.load {entry} : !llvm.ptr -> !llvm.ptr"))
-            }
-        };
+    }
+
+    /// Loads the sizes.
+    fn sizes(&mut self, sizes: code::Value) {
+        let kernel = self.kernel;
         for (i, &size) in kernel.sizes.iter().enumerate() {
-            let entry = self.entry(&sizes, i, "i64");
-            let value = self.op(&format!("llvm.load {entry} : !llvm.ptr -> i64"));
-            self.define(size, value);
+            let entry = self.entry_of(sizes, i, Type::I64);
+            let value = self.b.op(Op::load(entry, Type::I64));
+            self.values.insert(size, value);
         }
     }
 
-    /// Ends a function, and gives its text.
-    fn function(&mut self, name: &str, parameters: &str) -> String {
-        format!("llvm.func @{name}({parameters}) {{\n{}  llvm.return\n}}\n", self.text.take())
-    }
-}
-
-impl<'k> KernelWriter<'k> for Writer<'k> {
-    fn text(&self) -> &Text<'k> {
-        &self.text
-    }
-
-    fn text_mut(&mut self) -> &mut Text<'k> {
-        &mut self.text
-    }
-
-    fn element(dtype: DType) -> &'static str {
-        element(dtype)
-    }
-
-    fn operation(&mut self, Statement { results, op }: &Statement) -> Done<()> {
+    /// Writes a statement, whatever it is.
+    pub(super) fn statement(&mut self, Statement { results, op }: &Statement) -> Done<()> {
         match op {
-            Op::Load { place, fill, temporality } => {
+            KernelOp::Load { place, fill, temporality } => {
                 let result = *results.first().ok_or("a load without a result")?;
                 let value = self.load(place, self.ty(result), *fill, *temporality)?;
-                self.define(result, value);
+                self.values.insert(result, value);
                 Ok(())
             }
-            Op::Store { place, value, temporality } => self.store(place, *value, *temporality),
-            Op::Atomic { op, place, value } => self.atomic(*op, place, *value),
-            Op::Alloc(mem) => self.alloc(*mem),
-            Op::Prefetch { mem, at, write } => self.prefetch(*mem, at, *write),
-            Op::For { low, high, step, kind, inits, body } => {
-                let bounds = (low, high, *step);
+            KernelOp::Store { place, value, temporality } => self.store(place, *value, *temporality),
+            KernelOp::Atomic { op, place, value } => self.atomic(*op, place, *value),
+            KernelOp::Alloc(mem) => self.alloc(*mem),
+            KernelOp::Prefetch { mem, at, write } => self.prefetch(*mem, at, *write),
+            KernelOp::For { low, high, step, kind, inits, body } => {
+                let around = Loop { low, high, step: *step, inits, body, results };
                 match kind {
-                    LoopKind::Unrolled => self.unrolled(bounds, inits, body, results, |_, _| {}),
+                    LoopKind::Unrolled => self.unrolled(&around),
                     // Tasks inside of others, or beside other statements, run one after the other.
-                    LoopKind::Serial | LoopKind::Parallel(Level::Task) => {
-                        self.serial(bounds, inits, body, results)
-                    }
+                    LoopKind::Serial | LoopKind::Parallel(Level::Task) => self.serial(&around),
                     LoopKind::Parallel(level) => Err(format!("a loop over {level}s, which are a GPU's")),
                 }
             }
-            Op::If { condition, then, otherwise } => {
-                self.branch(*condition, [then, otherwise], results, |_| {})
+            KernelOp::If { condition, then, otherwise } => {
+                self.branch(*condition, [then, otherwise], results)
             }
-            Op::Exchange(..) => Err("an exchange, which threads of a GPU have".into()),
-            Op::AsyncCopy { .. } | Op::AsyncCommit | Op::AsyncWait(_) => {
+            KernelOp::Exchange(..) => Err("an exchange, which threads of a GPU have".into()),
+            KernelOp::AsyncCopy { .. } | KernelOp::AsyncCommit | KernelOp::AsyncWait(_) => {
                 Err("a copy in the background, which a GPU has".into())
             }
-            Op::Barrier(_) => Err("a barrier, which a GPU has".into()),
-            Op::MatMul { .. } => Err("a matrix product, which no strategy of a CPU proposes".into()),
+            KernelOp::Barrier(_) => Err("a barrier, which a GPU has".into()),
+            KernelOp::MatMul { .. } => Err("a matrix product, which no strategy of a CPU proposes".into()),
             _ => {
                 let result = *results.first().ok_or("an operation without a result")?;
                 let value = self.pure(op, self.ty(result))?;
-                self.define(result, value);
+                self.values.insert(result, value);
                 Ok(())
             }
         }
+    }
+
+    /// The statements of a region, and what it yields.
+    fn region(&mut self, region: &Region) -> Done<Block> {
+        self.b.open();
+        self.statements(&region.body)?;
+        let yields = region.yields.iter().map(|&v| Ok((self.value(v)?, of(self.ty(v)))));
+        let yields = yields.collect::<Done<_>>()?;
+        Ok(self.b.close(yields))
+    }
+
+    /// New values for results.
+    fn results(&mut self, results: &[Value]) -> Vec<code::Value> {
+        let made: Vec<code::Value> = results.iter().map(|_| self.b.fresh()).collect();
+        self.values.extend(results.iter().copied().zip(made.iter().copied()));
+        made
+    }
+
+    fn serial(&mut self, Loop { low, high, step, inits, body, results }: &Loop<'_>) -> Done<()> {
+        let bounds = [self.affine(low)?, self.affine(high)?, self.b.int(*step)];
+        let (own, params) = body.params.split_first().ok_or("a loop without a variable")?;
+        let variable = self.b.fresh();
+        self.values.insert(*own, variable);
+        let mut carried = Vec::new();
+        for (&param, init) in params.iter().zip(self.values(inits)?) {
+            let name = self.b.fresh();
+            self.values.insert(param, name);
+            carried.push(Carry { name, init, ty: of(self.ty(param)) });
+        }
+        let body = self.region(body)?;
+        let results = self.results(results);
+        self.b.define(results, Op::For { variable, bounds, carried, body });
+        Ok(())
+    }
+
+    /// A loop without a loop.
+    fn unrolled(&mut self, Loop { low, high, step, inits, body, results }: &Loop<'_>) -> Done<()> {
+        let bounds = low.as_constant().zip(high.as_constant());
+        let (low, high) = bounds.ok_or("an unrolled loop without known bounds")?;
+        let step = usize::try_from(*step).ok().filter(|&s| s > 0).ok_or("a step below 1")?;
+        let mut carried = self.values(inits)?;
+        let (own, params) = body.params.split_first().ok_or("a loop without a variable")?;
+        for place in (low..high).step_by(step) {
+            let place = self.b.int(place);
+            self.values.insert(*own, place);
+            self.values.extend(params.iter().copied().zip(carried));
+            self.statements(&body.body)?;
+            carried = self.values(&body.yields)?;
+        }
+        self.values.extend(results.iter().copied().zip(carried));
+        Ok(())
+    }
+
+    fn branch(&mut self, condition: Value, [then, otherwise]: [&Region; 2], results: &[Value]) -> Done<()> {
+        let condition = self.value(condition)?;
+        let then = self.region(then)?;
+        let otherwise = self.region(otherwise)?;
+        let results = self.results(results);
+        self.b.define(results, Op::If { condition, then, otherwise });
+        Ok(())
+    }
+
+    /// Something that is done where a condition holds.
+    pub(super) fn only_if(
+        &mut self,
+        condition: code::Value,
+        f: impl FnOnce(&mut Self) -> Done<()>,
+    ) -> Done<()> {
+        self.b.open();
+        f(self)?;
+        let then = self.b.close(Vec::new());
+        self.b.effect(Op::If { condition, then, otherwise: Block::default() });
+        Ok(())
+    }
+
+    /// A value where a condition holds, else another one, of this type.
+    pub(super) fn either(
+        &mut self,
+        condition: code::Value,
+        ty: Type,
+        then: impl FnOnce(&mut Self) -> Done<code::Value>,
+        otherwise: code::Value,
+    ) -> Done<code::Value> {
+        self.b.open();
+        let value = then(self)?;
+        let then = self.b.close(vec![(value, ty)]);
+        let otherwise = Block { statements: Vec::new(), yields: vec![(otherwise, ty)] };
+        Ok(self.b.op(Op::If { condition, then, otherwise }))
     }
 }

@@ -1,20 +1,24 @@
 //! Memory: what makes it, reads it and writes it.
 
-use super::{Condition, Done, KernelWriter, Writer, element, lanes_of, stored};
+use super::{Condition, Done, Writer, element, of, stored};
+use surject_codegen::code::{self, Elem, Index, Op, Prefetched, Type};
 use surject_ir::{AccOp, DType, Scalar};
-use surject_kernel::{Affine, Mem, Place, Space, Temporality, Type, Value};
+use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value};
 
 /// The most bytes of memory that a function has on its stack.
 const MOST_STACK: i64 = 1 << 18;
 
+/// How soon something is asked for: at once.
+const AT_ONCE: u8 = 3;
+
 /// How the lanes of an access lie.
 enum Lie {
     /// One after the other, from this address on.
-    Run(String),
+    Run(code::Value),
     /// All at this address.
-    Same(String),
+    Same(code::Value),
     /// At these addresses.
-    Each(String),
+    Each(code::Value),
 }
 
 impl Writer<'_> {
@@ -30,96 +34,80 @@ impl Writer<'_> {
         if bytes > MOST_STACK {
             return Err(format!("`{}` has {bytes} bytes; a function has at most {MOST_STACK}", memory.name));
         }
-        let name = self.alloca(elements.max(1), stored(memory.dtype), 64);
-        self.memory.insert(mem, name);
+        let count = self.b.int(elements.max(1));
+        let of = stored(memory.dtype).ty(1);
+        let pointer = self.b.at_first(Op::Alloca { count, of, alignment: Some(64) });
+        self.memory.insert(mem, pointer);
         Ok(())
     }
 
-    fn pointer(&self, mem: Mem) -> Done<String> {
-        let missing = || format!("`{}` does not exist", self.kernel.mem(mem).name);
-        self.memory.get(&mem).cloned().ok_or_else(missing)
-    }
-
     /// The address of an element.
-    fn address(&mut self, mem: Mem, at: &str) -> Done<String> {
-        let (pointer, ty) = (self.pointer(mem)?, stored(self.kernel.mem(mem).dtype));
-        Ok(self.op(&format!("llvm.getelementptr {pointer}[{at}] : (!llvm.ptr, i64) -> !llvm.ptr, {ty}")))
+    fn address(&mut self, mem: Mem, index: Index) -> Done<code::Value> {
+        let memory = self.kernel.mem(mem);
+        let pointer = self.memory.get(&mem).copied();
+        let pointer = pointer.ok_or_else(|| format!("`{}` does not exist", memory.name))?;
+        Ok(self.b.op(Op::Element { pointer, index, of: stored(memory.dtype).ty(1) }))
     }
 
     /// Where the elements of a place lie.
     fn lie(&mut self, place: &Place, lanes: usize) -> Done<Lie> {
-        let own = place.offset.map(|o| self.ty(o)).filter(|ty| lanes > 1 && ty.lanes > 1);
-        let Some(own) = own else {
-            let mut at = self.affine(&place.at, 0)?;
-            if let Some(offset) = place.offset {
-                let (name, ty) = (self.name(offset)?, self.ty(offset));
-                let offset = self.converted(&name, ty, DType::I64)?;
-                at = self.op(&format!("arith.addi {at}, {offset} : i64"));
+        let all = Elem::I64.ty(lanes);
+        if let Some(offset) = place.offset.filter(|&o| lanes > 1 && self.ty(o).lanes > 1) {
+            let at = self.affine_lanes(&place.at, lanes)?;
+            let (offsets, own) = (self.value(offset)?, self.ty(offset));
+            let offsets = self.converted(offsets, own, DType::I64)?;
+            let at = self.b.op(Op::same("arith.addi", [at, offsets], all));
+            return Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?));
+        }
+        let mut at = self.affine(&place.at)?;
+        if let Some(offset) = place.offset {
+            let (value, own) = (self.value(offset)?, self.ty(offset));
+            let offset = self.converted(value, own, DType::I64)?;
+            at = self.b.op(Op::same("arith.addi", [at, offset], Type::I64));
+        }
+        match place.at.lane {
+            by if lanes == 1 || by == 1 => Ok(Lie::Run(self.address(place.mem, Index::At(at))?)),
+            0 => Ok(Lie::Same(self.address(place.mem, Index::At(at))?)),
+            by => {
+                let steps = self.affine_lanes(&Affine { lane: by, ..Affine::default() }, lanes)?;
+                let at = self.broadcast(at, Type::I64, lanes);
+                let at = self.b.op(Op::same("arith.addi", [at, steps], all));
+                Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?))
             }
-            return match place.at.lane {
-                _ if lanes == 1 => Ok(Lie::Run(self.address(place.mem, &at)?)),
-                1 => Ok(Lie::Run(self.address(place.mem, &at)?)),
-                0 => Ok(Lie::Same(self.address(place.mem, &at)?)),
-                by => {
-                    let (all, steps) = (lanes_of("i64", lanes), Affine { lane: by, ..Affine::default() });
-                    let (at, steps) = (self.broadcast(&at, "i64", lanes), self.affine_lanes(&steps, lanes)?);
-                    let at = self.op(&format!("arith.addi {at}, {steps} : {all}"));
-                    Ok(Lie::Each(self.addresses(place.mem, &at, lanes)?))
-                }
-            };
-        };
-        let at = self.affine_lanes(&place.at, lanes)?;
-        let name = place.offset.map(|o| self.name(o)).transpose()?.unwrap_or_default();
-        let offsets = self.converted(&name, own, DType::I64)?;
-        let at = self.op(&format!("arith.addi {at}, {offsets} : {}", lanes_of("i64", lanes)));
-        Ok(Lie::Each(self.addresses(place.mem, &at, lanes)?))
-    }
-
-    fn addresses(&mut self, mem: Mem, at: &str, lanes: usize) -> Done<String> {
-        let (pointer, ty) = (self.pointer(mem)?, stored(self.kernel.mem(mem).dtype));
-        Ok(self.op(&format!(
-            "llvm.getelementptr {pointer}[{at}] : (!llvm.ptr, vector<{lanes}xi64>) -> vector<{lanes}x!llvm.ptr>, {ty}"
-        )))
+        }
     }
 
     /// Which lanes of a place have an element?
     fn exist(&mut self, place: &Place, lanes: usize) -> Done<Condition> {
         let guards = self.guards(&place.guards, lanes)?;
         let Some(mask) = place.mask else { return Ok(guards) };
-        let (name, own) = (self.name(mask)?, self.ty(mask).lanes);
-        let mask = if own == 1 { Condition::Uniform(name) } else { Condition::Lanes(name) };
+        let (value, own) = (self.value(mask)?, self.ty(mask).lanes);
+        let mask = if own == 1 { Condition::Uniform(value) } else { Condition::Lanes(value) };
         Ok(self.both(guards, mask, lanes))
-    }
-
-    /// Attributes of an access to elements one after the other.
-    fn attributes(&self, mem: Mem, temporality: Temporality) -> String {
-        let size = self.kernel.mem(mem).dtype.size();
-        let nontemporal = if temporality == Temporality::NonTemporal { ", nontemporal" } else { "" };
-        format!("{{alignment = {size} : i64{nontemporal}}}")
     }
 
     pub(super) fn load(
         &mut self,
         place: &Place,
-        ty: Type,
+        ty: surject_kernel::Type,
         fill: Scalar,
         temporality: Temporality,
-    ) -> Done<String> {
+    ) -> Done<code::Value> {
         let (dtype, lanes) = (self.kernel.mem(place.mem).dtype, ty.lanes);
-        let attributes = self.attributes(place.mem, temporality);
-        let (one, all, size) = (stored(dtype), lanes_of(stored(dtype), lanes), dtype.size());
+        let (one, all, size) = (stored(dtype).ty(1), stored(dtype).ty(lanes), dtype.size());
+        let plain = |pointer, ty| Op::Load { pointer, ty, alignment: Some(size), temporality };
         let condition = self.exist(place, lanes)?;
-        let read = |w: &mut Self| -> Done<String> {
+        let read = |w: &mut Self| -> Done<code::Value> {
             Ok(match w.lie(place, lanes)? {
-                Lie::Run(from) => w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {all}")),
+                Lie::Run(from) => w.b.op(plain(from, all)),
                 Lie::Same(from) => {
-                    let value = w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {one}"));
-                    w.broadcast(&value, one, lanes)
+                    let value = w.b.op(plain(from, one));
+                    w.broadcast(value, one, lanes)
                 }
-                Lie::Each(from) => {
+                Lie::Each(pointers) => {
                     let mask = w.truths(Condition::Always, lanes);
                     let other = w.filled(fill, lanes);
-                    w.gather(&from, &mask, &other, (one, size, lanes))
+                    w.b.op(Op::Gather { pointers, mask, other, ty: all, alignment: size })
                 }
             })
         };
@@ -127,116 +115,70 @@ impl Writer<'_> {
             Condition::Always => read(self)?,
             Condition::Uniform(holds) => {
                 let other = self.filled(fill, lanes);
-                self.either(&holds, &all, read, |_| Ok(other))?
+                self.either(holds, all, read, other)?
             }
             Condition::Lanes(mask) => {
                 let other = self.filled(fill, lanes);
-                let truths = lanes_of("i1", lanes);
                 match self.lie(place, lanes)? {
-                    Lie::Run(from) => self.op(&format!(
-                        "llvm.intr.masked.load {from}, {mask}, {other} {{alignment = {size} : i32}} : \
-                         (!llvm.ptr, {truths}, {all}) -> {all}"
-                    )),
-                    Lie::Same(from) => {
-                        let any = self.op(&format!("vector.reduction <or>, {mask} : {truths} into i1"));
-                        let none = self.filled(fill, 1);
-                        let load = |w: &mut Self| {
-                            Ok(w.op(&format!("llvm.load {from} {attributes} : !llvm.ptr -> {one}")))
-                        };
-                        let value = self.either(&any, one, load, |_| Ok(none))?;
-                        let value = self.broadcast(&value, one, lanes);
-                        self.op(&format!("arith.select {mask}, {value}, {other} : {truths}, {all}"))
+                    Lie::Run(pointer) => {
+                        self.b.op(Op::MaskedLoad { pointer, mask, other, ty: all, alignment: size })
                     }
-                    Lie::Each(from) => self.gather(&from, &mask, &other, (one, size, lanes)),
+                    Lie::Same(from) => {
+                        let truths = Elem::I1.ty(lanes);
+                        let any = self.b.op(Op::Reduction { kind: "or", vector: mask, ty: truths });
+                        let none = self.filled(fill, 1);
+                        let value = self.either(any, one, |w| Ok(w.b.op(plain(from, one))), none)?;
+                        let value = self.broadcast(value, one, lanes);
+                        let condition = (mask, truths);
+                        self.b.op(Op::Select { condition, values: [value, other], ty: all })
+                    }
+                    Lie::Each(pointers) => {
+                        self.b.op(Op::Gather { pointers, mask, other, ty: all, alignment: size })
+                    }
                 }
             }
         };
-        Ok(self.register_form(&raw, dtype, lanes))
+        Ok(match dtype {
+            DType::I1 => self.b.op(Op::cast("arith.trunci", raw, all, Elem::I1.ty(lanes))),
+            _ => raw,
+        })
     }
 
     /// What lanes without an element have, as it lies in memory.
-    fn filled(&mut self, fill: Scalar, lanes: usize) -> String {
-        let literal = self.scalar(fill);
-        let raw = self.memory_form(&literal, fill.dtype(), 1);
-        self.broadcast(&raw, stored(fill.dtype()), lanes)
-    }
-
-    fn gather(
-        &mut self,
-        from: &str,
-        mask: &str,
-        other: &str,
-        (one, size, lanes): (&str, usize, usize),
-    ) -> String {
-        let (all, truths) = (lanes_of(one, lanes), lanes_of("i1", lanes));
-        self.op(&format!(
-            "llvm.intr.masked.gather {from}, {mask}, {other} {{alignment = {size} : i32}} : \
-             (vector<{lanes}x!llvm.ptr>, {truths}, {all}) -> {all}"
-        ))
-    }
-
-    fn register_form(&mut self, raw: &str, dtype: DType, lanes: usize) -> String {
-        match dtype {
-            DType::I1 => self.op(&format!(
-                "arith.trunci {raw} : {} to {}",
-                lanes_of("i8", lanes),
-                lanes_of("i1", lanes)
-            )),
-            _ => raw.to_string(),
-        }
-    }
-
-    fn memory_form(&mut self, value: &str, dtype: DType, lanes: usize) -> String {
-        match dtype {
-            DType::I1 => self.op(&format!(
-                "arith.extui {value} : {} to {}",
-                lanes_of("i1", lanes),
-                lanes_of("i8", lanes)
-            )),
-            _ => value.to_string(),
-        }
+    fn filled(&mut self, fill: Scalar, lanes: usize) -> code::Value {
+        self.b.splat(stored(fill.dtype()), fill.bits() as u64, lanes)
     }
 
     pub(super) fn store(&mut self, place: &Place, value: Value, temporality: Temporality) -> Done<()> {
-        let (dtype, lanes) = (self.kernel.mem(place.mem).dtype, self.ty(value).lanes);
-        let attributes = self.attributes(place.mem, temporality);
-        let (all, size) = (lanes_of(stored(dtype), lanes), dtype.size());
+        let (dtype, own) = (self.kernel.mem(place.mem).dtype, self.ty(value));
+        let (lanes, size) = (own.lanes, dtype.size());
+        let ty = stored(dtype).ty(lanes);
         let condition = self.exist(place, lanes)?;
-        let name = self.name(value)?;
-        let raw = self.memory_form(&name, dtype, lanes);
-        let truths = lanes_of("i1", lanes);
-        let put = |w: &mut Self, mask: Option<String>| -> Done<()> {
-            let to = match (w.lie(place, lanes)?, &mask) {
-                (Lie::Run(to), None) => {
-                    w.line(&format!("llvm.store {raw}, {to} {attributes} : {all}, !llvm.ptr"));
+        let mut value = self.value(value)?;
+        if dtype == DType::I1 {
+            value = self.b.op(Op::cast("arith.extui", value, of(own), ty));
+        }
+        let put = |w: &mut Self, mask: Option<code::Value>| -> Done<()> {
+            let pointers = match (w.lie(place, lanes)?, mask) {
+                (Lie::Run(pointer), None) => {
+                    w.b.effect(Op::Store { value, pointer, ty, alignment: Some(size), temporality });
                     return Ok(());
                 }
-                (Lie::Run(to), Some(mask)) => {
-                    w.line(&format!(
-                        "llvm.intr.masked.store {raw}, {to}, {mask} {{alignment = {size} : i32}} : {all}, {truths} into !llvm.ptr"
-                    ));
+                (Lie::Run(pointer), Some(mask)) => {
+                    w.b.effect(Op::MaskedStore { value, pointer, mask, ty, alignment: size });
                     return Ok(());
                 }
-                (Lie::Each(to), _) => to,
+                (Lie::Each(pointers), _) => pointers,
                 // The last lane wins, as it does where lanes are stored one after the other.
-                (Lie::Same(to), _) => {
-                    let whole = format!("vector<{lanes}x!llvm.ptr>");
-                    w.op(&format!("vector.broadcast {to} : !llvm.ptr to {whole}"))
-                }
+                (Lie::Same(pointer), _) => w.broadcast(pointer, Type::Pointer, lanes),
             };
-            let mask = match mask {
-                Some(mask) => mask,
-                None => w.truths(Condition::Always, lanes),
-            };
-            w.line(&format!(
-                "llvm.intr.masked.scatter {raw}, {to}, {mask} {{alignment = {size} : i32}} : \
-                 {all}, {truths} into vector<{lanes}x!llvm.ptr>"
-            ));
+            let mask = mask.unwrap_or_else(|| w.truths(Condition::Always, lanes));
+            w.b.effect(Op::Scatter { value, pointers, mask, ty, alignment: size });
             Ok(())
         };
         match condition {
             Condition::Always => put(self, None),
-            Condition::Uniform(holds) => self.only_if(Some(holds), |w| put(w, None)),
+            Condition::Uniform(holds) => self.only_if(holds, |w| put(w, None)),
             Condition::Lanes(mask) => put(self, Some(mask)),
         }
     }
@@ -260,25 +202,26 @@ impl Writer<'_> {
             AccOp::Or if integer => "_or",
             _ => return Err(format!("an atomic `{op}` of {dtype}")),
         };
-        let (name, ty, condition) = (self.name(value)?, element(dtype), self.exist(place, 1)?);
+        let (value, ty, condition) = (self.value(value)?, element(dtype).ty(1), self.exist(place, 1)?);
         let put = |w: &mut Self| -> Done<()> {
-            let Lie::Run(to) = w.lie(place, 1)? else { return Err("an atomic operation on lanes".into()) };
-            w.op(&format!("llvm.atomicrmw {kind} {to}, {name} monotonic : !llvm.ptr, {ty}"));
+            let Lie::Run(pointer) = w.lie(place, 1)? else {
+                return Err("an atomic operation on lanes".into());
+            };
+            w.b.op(Op::AtomicRmw { kind, pointer, value, ty });
             Ok(())
         };
         match condition {
             Condition::Always => put(self),
-            Condition::Uniform(holds) => self.only_if(Some(holds), put),
+            Condition::Uniform(holds) => self.only_if(holds, put),
             Condition::Lanes(_) => Err("an atomic operation on lanes".into()),
         }
     }
 
     pub(super) fn prefetch(&mut self, mem: Mem, at: &Affine, write: bool) -> Done<()> {
-        let at = self.affine(at, 0)?;
-        let (from, write) = (self.address(mem, &at)?, i32::from(write));
-        self.line(&format!(
-            "\"llvm.intr.prefetch\"({from}) <{{cache = 1 : i32, hint = 3 : i32, rw = {write} : i32}}> : (!llvm.ptr) -> ()"
-        ));
+        let at = self.affine(at)?;
+        let from = self.address(mem, Index::At(at))?;
+        let asked = if write { Prefetched::Written(AT_ONCE) } else { Prefetched::Read(AT_ONCE) };
+        self.b.effect(Op::Prefetch(from, asked));
         Ok(())
     }
 }

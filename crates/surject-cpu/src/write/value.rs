@@ -1,129 +1,112 @@
 //! Operations that depend on their operands alone.
 
-use super::{Condition, Done, KernelWriter, Writer, element, lanes_of};
-use surject_codegen::kernels::mlir::{binary, literal};
+use super::{Done, Writer, element, of};
+use surject_codegen::code::{self, Elem, Elements, Literal, Op, Type};
+use surject_codegen::kernels::mlir::{Arithmetic, binary, cast};
 use surject_ir::{DType, Scalar, UnaryOp};
-use surject_kernel::{Op, Type, Value};
-
-/// An element as MLIR writes it; a `bf16` is its bits.
-fn written(value: Scalar) -> String {
-    match value.dtype() {
-        DType::BF16 => (value.bits() as u16 as i16).to_string(),
-        _ => literal(value),
-    }
-}
+use surject_kernel::{Op as KernelOp, Value};
 
 impl Writer<'_> {
-    /// A scalar constant.
-    pub(super) fn scalar(&mut self, value: Scalar) -> String {
-        self.constant(&written(value), element(value.dtype()))
+    /// A constant in so many lanes.
+    fn scalar(&mut self, value: Scalar, lanes: usize) -> code::Value {
+        self.b.splat(element(value.dtype()), value.bits() as u64, lanes)
     }
 
     /// The value of an operation without effects.
-    pub(super) fn pure(&mut self, op: &Op, ty: Type) -> Done<String> {
-        let result = Self::mlir(ty);
+    pub(super) fn pure(&mut self, op: &KernelOp, ty: surject_kernel::Type) -> Done<code::Value> {
         Ok(match op {
-            Op::Splat(value) if ty.lanes == 1 => self.scalar(*value),
-            Op::Splat(value) => self.constant(&format!("dense<{}>", written(*value)), &result),
-            Op::Constant(values) if ty.lanes == 1 => self.scalar(values[0]),
-            Op::Constant(values) => {
-                let values: Vec<String> = values.iter().map(|&v| written(v)).collect();
-                self.constant(&format!("dense<[{}]>", values.join(", ")), &result)
+            KernelOp::Splat(value) => self.scalar(*value, ty.lanes),
+            KernelOp::Constant(values) => {
+                let bits = values.iter().map(|v| v.bits() as u64).collect();
+                self.b.constant(Literal::new(element(ty.dtype), Elements::Each(bits)))
             }
-            Op::Index(affine) => {
-                let at = match ty.lanes {
-                    1 => self.affine(affine, 0)?,
-                    lanes => self.affine_lanes(affine, lanes)?,
-                };
+            KernelOp::Index(affine) => {
+                let at = self.affine_lanes(affine, ty.lanes)?;
                 match ty.dtype.size() {
                     8 => at,
-                    _ => self.op(&format!("arith.trunci {at} : {} to {result}", lanes_of("i64", ty.lanes))),
+                    _ => self.b.op(Op::cast("arith.trunci", at, Elem::I64.ty(ty.lanes), of(ty))),
                 }
             }
-            Op::Holds(guards) => {
+            KernelOp::Holds(guards) => {
                 let condition = self.guards(guards, ty.lanes)?;
-                match condition {
-                    Condition::Uniform(holds) if ty.lanes == 1 => holds,
-                    other => self.truths(other, ty.lanes),
-                }
+                self.truths(condition, ty.lanes)
             }
-            Op::Unary(op, x) => self.unary(*op, *x)?,
-            Op::Binary(op, x, y) => {
-                let [a, b] = [self.name(*x)?, self.name(*y)?];
-                let own = self.ty(*x);
-                let name = binary(*op, own.dtype).filter(|_| own.dtype != DType::BF16);
+            KernelOp::Unary(op, x) => self.unary(*op, *x)?,
+            KernelOp::Binary(op, x, y) => {
+                let (sides, own) = ([self.value(*x)?, self.value(*y)?], self.ty(*x));
                 let refused = || format!("`{op}` of {}, which is not arithmetic", own.dtype);
-                self.op(&format!("{} {a}, {b} : {}", name.ok_or_else(refused)?, Self::mlir(own)))
+                let found = binary(*op, own.dtype).filter(|_| own.dtype != DType::BF16);
+                self.b.op(match found.ok_or_else(refused)? {
+                    Arithmetic::Same(name) => Op::same(name, sides, of(own)),
+                    Arithmetic::Compare { name, predicate } => {
+                        Op::Compare { name, predicate, sides, ty: of(own) }
+                    }
+                })
             }
-            Op::Fma(x, y, z) => {
-                let [x, y, z] = [self.name(*x)?, self.name(*y)?, self.name(*z)?];
-                self.op(&format!("math.fma {x}, {y}, {z} : {result}"))
+            KernelOp::Fma(x, y, z) => {
+                let operands = self.values(&[*x, *y, *z])?;
+                self.b.op(Op::same("math.fma", operands, of(ty)))
             }
-            Op::Select(c, x, y) => {
-                let across = self.ty(*c).lanes;
-                let [c, x, y] = [self.name(*c)?, self.name(*x)?, self.name(*y)?];
-                let condition =
-                    if across == 1 { String::new() } else { format!("{}, ", lanes_of("i1", across)) };
-                self.op(&format!("arith.select {c}, {x}, {y} : {condition}{result}"))
+            KernelOp::Select(c, x, y) => {
+                let condition = (self.value(*c)?, of(self.ty(*c)));
+                let values = [self.value(*x)?, self.value(*y)?];
+                self.b.op(Op::Select { condition, values, ty: of(ty) })
             }
             _ => return self.moved(op, ty),
         })
     }
 
     /// Operations that give values another type, or move lanes.
-    fn moved(&mut self, op: &Op, ty: Type) -> Done<String> {
-        let (result, one) = (Self::mlir(ty), element(ty.dtype));
+    fn moved(&mut self, op: &KernelOp, ty: surject_kernel::Type) -> Done<code::Value> {
         Ok(match op {
-            Op::Convert(x) => {
-                let (name, from) = (self.name(*x)?, self.ty(*x));
-                self.converted(&name, from, ty.dtype)?
-            }
-            Op::Bitcast(x) => {
-                let (name, from) = (self.name(*x)?, Self::mlir(self.ty(*x)));
-                if from == result {
-                    return Ok(name);
+            KernelOp::Convert(x) => self.converted(self.value(*x)?, self.ty(*x), ty.dtype)?,
+            KernelOp::Bitcast(x) => {
+                let (value, from) = (self.value(*x)?, of(self.ty(*x)));
+                match from == of(ty) {
+                    true => value,
+                    false => self.b.op(Op::cast("arith.bitcast", value, from, of(ty))),
                 }
-                self.op(&format!("arith.bitcast {name} : {from} to {result}"))
             }
-            Op::Broadcast(x) => {
-                let name = self.name(*x)?;
-                self.broadcast(&name, one, ty.lanes)
+            KernelOp::Broadcast(x) => self.broadcast(self.value(*x)?, element(ty.dtype).ty(1), ty.lanes),
+            KernelOp::Shuffle(x, y, order) => {
+                let (sides, own) = ([self.value(*x)?, self.value(*y)?], self.ty(*x));
+                match (own.lanes, &order[..]) {
+                    // One lane is no vector.
+                    (1, &[one]) => sides[one.min(1)],
+                    (1, _) => {
+                        let all: Vec<code::Value> = order.iter().map(|&i| sides[i.min(1)]).collect();
+                        self.b.op(Op::FromElements(all, of(ty)))
+                    }
+                    (lanes, &[one]) => {
+                        let (side, lane) = (sides[usize::from(one >= lanes)], one % lanes);
+                        self.b.op(Op::Extract { vector: side, lane, ty: of(own) })
+                    }
+                    _ => {
+                        let order = order.iter().map(|&i| i as i64).collect();
+                        self.b.op(Op::Shuffle { sides, order, ty: of(own) })
+                    }
+                }
             }
-            Op::Shuffle(x, y, order) => {
-                let own = self.ty(*x);
-                let [a, b] = [self.name(*x)?, self.name(*y)?];
-                let [a, b] = match own.lanes {
-                    1 => [a, b].map(|v| self.op(&format!("vector.broadcast {v} : {one} to vector<1x{one}>"))),
-                    _ => [a, b],
-                };
-                let from = format!("vector<{}x{one}>", own.lanes);
-                let list: Vec<String> = order.iter().map(usize::to_string).collect();
-                let all = self.op(&format!("vector.shuffle {a}, {b} [{}] : {from}, {from}", list.join(", ")));
+            KernelOp::Extract(x, lane) => {
+                let (vector, own) = (self.value(*x)?, self.ty(*x));
+                match own.lanes {
+                    1 => vector,
+                    _ => self.b.op(Op::Extract { vector, lane: *lane, ty: of(own) }),
+                }
+            }
+            KernelOp::Insert(x, lane, scalar) => {
+                let (vector, value) = (self.value(*x)?, self.value(*scalar)?);
                 match ty.lanes {
-                    1 => self.op(&format!("vector.extract {all}[0] : {one} from vector<1x{one}>")),
-                    _ => all,
-                }
-            }
-            Op::Extract(x, lane) => {
-                let (name, from) = (self.name(*x)?, self.ty(*x));
-                match from.lanes {
-                    1 => name,
-                    _ => self.op(&format!("vector.extract {name}[{lane}] : {one} from {}", Self::mlir(from))),
-                }
-            }
-            Op::Insert(x, lane, scalar) => {
-                let (name, scalar) = (self.name(*x)?, self.name(*scalar)?);
-                match ty.lanes {
-                    1 => scalar,
-                    _ => self.op(&format!("vector.insert {scalar}, {name}[{lane}] : {one} into {result}")),
+                    1 => value,
+                    _ => self.b.op(Op::Insert { value, vector, lane: *lane, ty: of(ty) }),
                 }
             }
             _ => return Err("an operation that is not written for a CPU".into()),
         })
     }
 
-    fn unary(&mut self, op: UnaryOp, x: Value) -> Done<String> {
-        let (name, ty) = (self.name(x)?, self.ty(x));
+    fn unary(&mut self, op: UnaryOp, x: Value) -> Done<code::Value> {
+        let (value, ty) = (self.value(x)?, self.ty(x));
         let wide = matches!(ty.dtype, DType::F32 | DType::F64);
         let operation = match op {
             UnaryOp::Neg if wide => "arith.negf",
@@ -136,55 +119,66 @@ impl Writer<'_> {
             UnaryOp::CountLeadingZeros if !ty.dtype.is_float() => "math.ctlz",
             op => return Err(format!("`{op}` of {}, which is not arithmetic", ty.dtype)),
         };
-        Ok(self.op(&format!("{operation} {name} : {}", Self::mlir(ty))))
+        Ok(self.b.op(Op::same(operation, [value], of(ty))))
     }
 
     /// A value as another element type.
-    pub(super) fn converted(&mut self, name: &str, from: Type, to: DType) -> Done<String> {
+    pub(super) fn converted(
+        &mut self,
+        value: code::Value,
+        from: surject_kernel::Type,
+        to: DType,
+    ) -> Done<code::Value> {
+        let (own, wanted) = (of(from), of(from.with(to)));
         match (from.dtype, to) {
-            (DType::BF16, DType::F32) => Ok(self.widened(name, from.lanes)),
-            (DType::F32, DType::BF16) => Ok(self.halved(name, from.lanes)),
+            (DType::BF16, DType::F32) => return Ok(self.widened(value, from.lanes)),
+            (DType::F32, DType::BF16) => return Ok(self.halved(value, from.lanes)),
             (a, b) if a != b && (a == DType::BF16 || b == DType::BF16) => {
-                Err(format!("a conversion of {a} to {b}, which is not arithmetic"))
+                return Err(format!("a conversion of {a} to {b}, which is not arithmetic"));
             }
-            _ => Ok(self.cast(name, from, to)),
+            _ => {}
         }
-    }
-
-    /// An integer in every lane.
-    fn number(&mut self, value: i32, lanes: usize) -> String {
-        match lanes {
-            1 => self.constant(&value.to_string(), "i32"),
-            _ => self.constant(&format!("dense<{value}>"), &lanes_of("i32", lanes)),
-        }
+        Ok(match cast(from.dtype, to) {
+            Some(operation) => self.b.op(Op::cast(operation, value, own, wanted)),
+            None if own == wanted => value,
+            None => {
+                // Saturates; NaN gives 0.
+                let lanes =
+                    |e: Elem| if from.lanes == 1 { e.to_string() } else { format!("v{}{e}", from.lanes) };
+                let kind = if to.is_signed_int() { "fptosi" } else { "fptoui" };
+                let (integer, float) = (lanes(element(to)), lanes(element(from.dtype)));
+                let name = format!("llvm.{kind}.sat.{integer}.{float}");
+                self.b.op(Op::intrinsic(name, [(value, own)], Some(wanted)))
+            }
+        })
     }
 
     /// The bits of `bf16` as `f32`.
-    fn widened(&mut self, name: &str, lanes: usize) -> String {
-        let (halves, words, floats) =
-            (lanes_of("i16", lanes), lanes_of("i32", lanes), lanes_of("f32", lanes));
-        let bits = self.op(&format!("arith.extui {name} : {halves} to {words}"));
-        let sixteen = self.number(16, lanes);
-        let bits = self.op(&format!("arith.shli {bits}, {sixteen} : {words}"));
-        self.op(&format!("arith.bitcast {bits} : {words} to {floats}"))
+    fn widened(&mut self, value: code::Value, lanes: usize) -> code::Value {
+        let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
+        let bits = self.b.op(Op::cast("arith.extui", value, Elem::I16.ty(lanes), words));
+        let sixteen = self.b.splat(Elem::I32, 16, lanes);
+        let bits = self.b.op(Op::same("arith.shli", [bits, sixteen], words));
+        self.b.op(Op::cast("arith.bitcast", bits, words, floats))
     }
 
     /// An `f32` as the bits of the nearest `bf16`, of two the even one. A NaN stays a NaN, with the upper bits that it had.
-    fn halved(&mut self, name: &str, lanes: usize) -> String {
-        let (halves, words, floats) =
-            (lanes_of("i16", lanes), lanes_of("i32", lanes), lanes_of("f32", lanes));
-        let bits = self.op(&format!("arith.bitcast {name} : {floats} to {words}"));
-        let (sixteen, one) = (self.number(16, lanes), self.number(1, lanes));
-        let (below, quiet) = (self.number(0x7fff, lanes), self.number(0x40, lanes));
-        let upper = self.op(&format!("arith.shrui {bits}, {sixteen} : {words}"));
-        let odd = self.op(&format!("arith.andi {upper}, {one} : {words}"));
-        let up = self.op(&format!("arith.addi {bits}, {below} : {words}"));
-        let up = self.op(&format!("arith.addi {up}, {odd} : {words}"));
-        let rounded = self.op(&format!("arith.shrui {up}, {sixteen} : {words}"));
-        let nan = self.op(&format!("arith.ori {upper}, {quiet} : {words}"));
-        let is_nan = self.op(&format!("arith.cmpf uno, {name}, {name} : {floats}"));
-        let truths = if lanes == 1 { String::new() } else { format!("{}, ", lanes_of("i1", lanes)) };
-        let chosen = self.op(&format!("arith.select {is_nan}, {nan}, {rounded} : {truths}{words}"));
-        self.op(&format!("arith.trunci {chosen} : {words} to {halves}"))
+    fn halved(&mut self, value: code::Value, lanes: usize) -> code::Value {
+        let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
+        let [sixteen, one, below, quiet] =
+            [16, 1, 0x7fff, 0x40].map(|number| self.b.splat(Elem::I32, number, lanes));
+        let bits = self.b.op(Op::cast("arith.bitcast", value, floats, words));
+        let mut word = |name, a, b| self.b.op(Op::same(name, [a, b], words));
+        let upper = word("arith.shrui", bits, sixteen);
+        let odd = word("arith.andi", upper, one);
+        let up = word("arith.addi", bits, below);
+        let up = word("arith.addi", up, odd);
+        let rounded = word("arith.shrui", up, sixteen);
+        let nan = word("arith.ori", upper, quiet);
+        let sides = [value, value];
+        let is_nan = self.b.op(Op::Compare { name: "arith.cmpf", predicate: "uno", sides, ty: floats });
+        let condition = (is_nan, Type::truths(floats));
+        let chosen = self.b.op(Op::Select { condition, values: [nan, rounded], ty: words });
+        self.b.op(Op::cast("arith.trunci", chosen, words, Elem::I16.ty(lanes)))
     }
 }

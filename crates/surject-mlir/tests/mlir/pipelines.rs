@@ -6,6 +6,9 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;
+use surject_codegen::code::{
+    Builder, Elem, Function as CodeFunction, Item, Linkage, Module, Op, Symbol, Temporality, Type,
+};
 use surject_index::Space;
 use surject_ir::testing::{Options, Rng, random_args, random_buffer, random_program, random_program_with};
 use surject_ir::{DType, Function, Program, Statement, StatementKind, TensorType, interp};
@@ -65,6 +68,29 @@ fn modules_are_built_as_their_text_says() {
         }
     }
     assert!(parts > 100, "{parts}");
+}
+
+/// What kernels of the kernel IR use beside.
+#[test]
+fn operations_of_no_program_are_built_as_their_text_says() {
+    let (mut b, [pointer]) = Builder::new();
+    let (ty, temporality) = (Elem::I32.ty(4), Temporality::NonTemporal);
+    let value = b.op(Op::Load { pointer, ty, alignment: Some(4), temporality });
+    b.effect(Op::Store { value, pointer, ty, alignment: Some(4), temporality });
+    let (one, ty) = (b.splat(Elem::I32, 1, 1), Elem::I32.ty(1));
+    for kind in ["add", "_and", "_or", "max", "min", "umax", "umin"] {
+        b.op(Op::AtomicRmw { kind, pointer, value: one, ty });
+    }
+    let (one, ty) = (b.splat(Elem::F32, 0x3f80_0000, 1), Elem::F32.ty(1));
+    b.op(Op::AtomicRmw { kind: "fadd", pointer, value: one, ty });
+    b.op(Op::cast("vector.broadcast", pointer, Type::Pointer, Type::Pointers(4)));
+    let function = CodeFunction {
+        symbol: Symbol::Named("f".into()),
+        parameters: vec![(pointer, Type::Pointer)],
+        body: b.finish(),
+    };
+    let code = Module { items: vec![Item::function(function, Linkage::Public)] };
+    assert_eq!(jit::built(&code).unwrap(), jit::checked(&code.text()).unwrap());
 }
 
 /// After passes a program computes the same, bit for bit, or is refused with a reason.

@@ -30,25 +30,24 @@ pub(super) enum Shown {
 }
 
 /// How kernels are scheduled: by whose strategies, and the schedules that the user gives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scheduling<'a> {
-    /// The name of the machine.
-    pub(super) machine: &'a str,
+    /// The name of the machine, if the user gives one.
+    pub(super) named: Option<&'a str>,
     /// A file of schedules.
     pub(super) file: Option<&'a Path>,
 }
 
 impl<'a> Scheduling<'a> {
-    /// That of a command line, where the machine need not be named.
-    pub(super) fn of(machine: Option<&'a str>, file: Option<&'a Path>) -> Scheduling<'a> {
-        Scheduling { machine: machine.unwrap_or(Scheduling::default().machine), file }
+    /// The name of the machine; that of one without vectors if the user gives none.
+    pub(super) fn machine(&self) -> &'a str {
+        self.named.unwrap_or("generic")
     }
-}
 
-impl Scheduling<'_> {
-    /// Does the command line name a machine or schedules?
-    pub(super) fn is_given(&self) -> bool {
-        self.machine != Scheduling::default().machine || self.file.is_some()
+    /// Are plans those of a GPU? With a machine they are, unless a schedule makes kernels of compiled code.
+    pub(super) fn is_gpu(&self) -> bool {
+        let is_cpu = |name| surject_cpu::Cpu::named(name).is_some();
+        self.named.is_some_and(|name| self.file.is_none() || !is_cpu(name))
     }
 }
 
@@ -59,9 +58,9 @@ pub(super) fn plan(
     scheduling: &Scheduling<'_>,
     name: &str,
 ) -> Result<String, Failure> {
-    let gpu = Gpu::named(scheduling.machine).ok_or_else(|| {
+    let gpu = Gpu::named(scheduling.machine()).ok_or_else(|| {
         let all: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
-        let machine = scheduling.machine;
+        let machine = scheduling.machine();
         Failure::unsupported(format!(
             "`{machine}` is no GPU; plans with a machine are those of {}",
             all.join(", ")
@@ -88,12 +87,6 @@ pub(super) fn refuse_scheduling(
     Err(Failure::bad_input(format!("{option} needs {needed}")))
 }
 
-impl Default for Scheduling<'_> {
-    fn default() -> Self {
-        Scheduling { machine: "generic", file: None }
-    }
-}
-
 /// The kernels of a function for a machine.
 pub(super) fn show(
     function: &Function,
@@ -102,7 +95,7 @@ pub(super) fn show(
     name: &str,
 ) -> Result<String, Failure> {
     let given = schedules(scheduling.file, function)?;
-    let machine = machine_named(scheduling.machine)?;
+    let machine = machine_named(scheduling.machine())?;
     let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
     let (mut text, mut all) = (String::new(), Vec::new());
     for (variable, field) in assignments(function) {
@@ -127,7 +120,7 @@ pub(super) fn show(
     }
     match shown {
         Shown::Schedules => Ok(text),
-        _ => written(&all, shown, scheduling.machine, name),
+        _ => written(&all, shown, scheduling.machine(), name),
     }
 }
 
@@ -160,9 +153,8 @@ pub(super) fn written(
     let arithmetic: Vec<Kernel> =
         kernels.iter().map(legal).collect::<Result<_, _>>().map_err(|error| refused(&error))?;
     if shown == Shown::Cpu {
-        let functions: Result<Vec<String>, _> = arithmetic.iter().map(surject_cpu::write::write).collect();
-        let functions = functions.map_err(|error| refused(&error))?;
-        return Ok(surject_cpu::write::module(functions.iter().map(String::as_str)));
+        let module = surject_cpu::write::module(&arithmetic).map_err(|error| refused(&error))?;
+        return Ok(module.text());
     }
     let written: Result<Vec<_>, _> = arithmetic.iter().map(surject_gpu::write::write).collect();
     let module = surject_gpu::write::module(&written.map_err(|error| refused(&error))?);

@@ -1,12 +1,13 @@
 //! `surject opt`: optimises a program and writes it in any of its forms.
 
 use super::kernels::{self, Scheduling, Shown};
-use crate::pipeline::{OptimiseOptions, optimise, through_dialect};
+use crate::pipeline::{OptimiseOptions, optimise, scheduled, through_dialect};
 use crate::progress::stage;
 use crate::{Failure, Source, SourceKind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use surject_codegen::Which;
 use surject_ir::Program;
 use surject_mlir::Target;
 use surject_mlir::jit::JitOptions;
@@ -40,7 +41,8 @@ pub struct Arguments {
     /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited.
+    /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited. In the
+    /// forms `plan`, `mlir`, `llvm-dialect`, `llvm` and `asm` the kernels that have one are those of the kernel IR.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Print why each stored class is equal to what it came from.
@@ -174,7 +176,7 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if arguments.output.is_none() && reported {
         return Ok(());
     }
-    let scheduling = Scheduling::of(arguments.machine.as_deref(), arguments.schedule.as_deref());
+    let scheduling = Scheduling { named: arguments.machine.as_deref(), file: arguments.schedule.as_deref() };
     if form == Form::StablehloBytecode {
         return write_artifact(arguments, &program, &source.name);
     }
@@ -195,15 +197,22 @@ fn write_artifact(arguments: &Arguments, program: &Program, name: &str) -> Resul
 
 /// Refuses what only forms of kernels make use of.
 fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
-    // A plan is that of this processor, or with a machine that of a GPU.
-    if matches!(
-        form,
-        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Sass | Form::Plan
-    ) {
-        return Ok(());
-    }
-    let other = "other forms are those of this processor";
-    let needed = "`--emit schedule`, `kernel`, `cpu`, `gpu`, `ptx`, `sass` or `plan`";
+    let (other, needed) = match form {
+        // A plan is that of this processor, or with a machine that of a GPU.
+        Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Sass | Form::Plan => {
+            return Ok(());
+        }
+        // Compiled code takes the kernels that have schedules.
+        Form::Mlir | Form::LlvmDialect | Form::Llvm | Form::Asm if arguments.schedule.is_some() => {
+            return Ok(());
+        }
+        Form::Mlir | Form::LlvmDialect | Form::Llvm | Form::Asm => {
+            ("compiled code is that of this processor", "`--schedule`, or another form")
+        }
+        Form::Stablehlo | Form::StablehloBytecode | Form::Program | Form::Dialect => {
+            ("a program is that of no machine", "`--emit schedule` or a later form")
+        }
+    };
     kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
 }
 
@@ -235,7 +244,7 @@ fn later_stage(source: &Source, form: Option<Form>, arguments: &Arguments) -> Re
         };
         let all = surject_kernel::parse(text).map_err(|e| Failure::bad_input(format!("{name}:{e}")))?;
         all.iter().try_for_each(surject_kernel::verify).map_err(|e| bad(&e))?;
-        let machine = Scheduling::of(arguments.machine.as_deref(), None).machine;
+        let machine = Scheduling { named: arguments.machine.as_deref(), file: None }.machine();
         return kernels::written(&all, shown, machine, name);
     }
     match form {
@@ -263,13 +272,19 @@ pub(super) fn emit(
     let fail = |e: &dyn fmt::Display| Failure::unsupported(format!("{name}: {e}"));
     let lowered = || {
         let function = super::function_name(program, None, name)?;
-        surject_codegen::lower(program, &function, &Target::host()).map_err(|e| fail(&e))
+        let mut options = surject_codegen::Options::default();
+        if scheduling.file.is_some() {
+            let found = program.function(&function).cloned().unwrap_or_default();
+            let given = kernels::schedules(scheduling.file, &found)?;
+            options.scheduled = Some(scheduled(scheduling.named, given, Which::Given)?);
+        }
+        surject_codegen::lower_with(program, &function, &Target::host(), &options).map_err(|e| fail(&e))
     };
     match form {
         Form::Stablehlo => surject_lift::export(program).map_err(|e| fail(&e)),
         Form::Program => Ok(surject_ir::print(program)),
         Form::Dialect => surject_mlir::dialect::print(program).map_err(|e| fail(&e)),
-        Form::Plan if scheduling.is_given() => {
+        Form::Plan if scheduling.is_gpu() => {
             let function = super::function_name(program, None, name)?;
             kernels::plan(program, &function, scheduling, name)
         }

@@ -2,7 +2,7 @@
 
 use super::tensor;
 use crate::cuda::{self, CudaSession};
-use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, scheduled};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
@@ -10,6 +10,7 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use surject_codegen::Which;
 use surject_cuda::{DeviceName, LaunchTime};
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
@@ -31,17 +32,19 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
     /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`;
-    /// for the back end `cuda` a GPU, without it that of the device.
+    /// for the back end `cuda` a GPU, without it that of the device; for `cpu` with `--schedule` a CPU, without it the one
+    /// that is like this processor.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// The GPU of the back end `cuda`: its number, or `simulated`, an interpreter of PTX that says whether results are right
     /// and nothing of time.
     #[arg(long, value_name = "N|simulated", default_value_t)]
     device: DeviceName,
-    /// Schedules for the kernels of the back ends `kernel` and `cuda`: what `surject opt --emit schedule` prints, edited.
+    /// Schedules for the kernels of the back ends `cpu`, `kernel` and `cuda`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
-    /// Compile the kernels of the back end `kernel` for this processor instead of interpreting them; the machine is a CPU.
+    /// Compile the program with the kernels of the back end `kernel` for this processor instead of interpreting them; the
+    /// machine is a CPU.
     #[arg(long)]
     native: bool,
     /// The relative tolerance of a comparison.
@@ -179,17 +182,29 @@ fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.backend != Backend::Cuda && arguments.device != DeviceName::default() {
         return Err(Failure::bad_input("a device runs plans of GPUs; --device needs `--backend cuda`"));
     }
-    if arguments.backend == Backend::Kernel || arguments.backend == Backend::Cuda && !arguments.native {
-        return Ok(());
-    }
-    if arguments.native {
+    if arguments.native && arguments.backend != Backend::Kernel {
         return Err(Failure::bad_input(
-            "kernels can be compiled on their own; --native needs `--backend kernel`",
+            "all kernels are those of a machine with --native; it needs `--backend kernel`",
         ));
     }
-    let other = "compiled code is that of this processor";
-    let needed = "`--backend kernel` or `--backend cuda`";
-    super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
+    match arguments.backend {
+        Backend::Kernel | Backend::Cuda => Ok(()),
+        // Compiled code takes the kernels that have schedules.
+        Backend::Cpu if arguments.schedule.is_some() => Ok(()),
+        backend => {
+            let (other, needed) = match backend {
+                Backend::Cpu => (
+                    "compiled code is that of this processor",
+                    "`--schedule`, `--backend kernel` or `--backend cuda`",
+                ),
+                _ => (
+                    "an interpreter of programs has no kernels",
+                    "`--backend cpu`, `--backend kernel` or `--backend cuda`",
+                ),
+            };
+            super::kernels::refuse_scheduling(&arguments.machine, &arguments.schedule, other, needed)
+        }
+    }
 }
 
 /// A program that is ready to run.
@@ -209,6 +224,7 @@ fn kept(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Optio
     let plain = !arguments.no_opt
         && arguments.rules.is_empty()
         && arguments.mlir_passes.is_none()
+        && arguments.schedule.is_none()
         && usual
         && !arguments.profile;
     if !cache || !plain || arguments.backend != Backend::Cpu || source.kind != SourceKind::StableHlo {
@@ -346,18 +362,24 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    let runner = match arguments.backend {
-        Backend::Kernel => {
-            let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            let scheduling = super::kernels::Scheduling::of(arguments.machine.as_deref(), None);
-            Runner::kernels(program, &name, scheduling.machine, schedules, arguments.native)?
+    let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
+    let machine = arguments.machine.as_deref();
+    let which = match arguments.backend {
+        Backend::Kernel if arguments.native => Some(Which::All),
+        Backend::Cpu if arguments.schedule.is_some() => Some(Which::Given),
+        _ => None,
+    };
+    let runner = match (which, arguments.backend) {
+        (Some(which), _) => {
+            options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
+            Runner::with(program, &name, Backend::Cpu, &options, times)?
         }
-        Backend::Cuda => {
-            let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
-            let machine = arguments.machine.as_deref();
-            Runner::cuda(&program, &name, arguments.device, machine, &schedules, times)?
+        (None, Backend::Kernel) => {
+            let scheduling = super::kernels::Scheduling { named: machine, file: None };
+            Runner::kernels(program, &name, scheduling.machine(), schedules)?
         }
-        backend => Runner::with(program, &name, backend, &options, times)?,
+        (None, Backend::Cuda) => Runner::cuda(&program, &name, arguments.device, machine, &schedules, times)?,
+        (None, backend) => Runner::with(program, &name, backend, &options, times)?,
     };
     Ok(Prepared { tensor, inputs, names, runner })
 }
@@ -459,9 +481,6 @@ fn profile(
     if let Runner::Cuda(session) = runner {
         return launches(session, out);
     }
-    if let Runner::Kernel { native: Some(native), .. } = runner {
-        native.measure();
-    }
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
         Runner::Interp { .. } | Runner::Kernel { .. } | Runner::Cuda(_) => Vec::new(),
@@ -471,9 +490,6 @@ fn profile(
     measure(runner, inputs, results)?;
     let spent: Vec<(u64, u64)> =
         counts(runner).iter().zip(&before).map(|(a, b)| (a.0 - b.0, a.1 - b.1)).collect();
-    if let Runner::Kernel { native: Some(native), .. } = runner {
-        super::print(out, format_args!("{}", native.times()))?;
-    }
     if let Runner::Cpu(executable) = runner {
         let mut plan = executable.plan().clone();
         plan.measure(&spent);

@@ -1,0 +1,64 @@
+//! Kernels of the kernel IR as parts of compiled programs.
+
+use super::legal::legal;
+use super::machine::Machine;
+use super::mlir::WriteError;
+use super::schedule::Schedules;
+use crate::CodegenError;
+use crate::code::Statement;
+use std::fmt;
+use std::sync::Arc;
+use surject_kernel::Kernel;
+
+/// What the tasks of a kernel do: the body of a function `(%task: i64, %worker: i64, %table: !llvm.ptr)`.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    /// What each does.
+    pub body: Vec<Statement>,
+    /// How many there are; `None`: that depends on sizes that a run gives.
+    pub count: Option<i64>,
+}
+
+/// A machine whose kernels become code of this process.
+pub trait Native: Machine {
+    /// The tasks of a kernel, in the operations that [`legal`] leaves.
+    fn tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError>;
+}
+
+/// Which kernels of a compiled program come from the kernel IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Which {
+    /// Those of the assignments that have a schedule of the user.
+    Given,
+    /// Those of all assignments and library operations that have kernels: by the machine's choice where the user gives no
+    /// schedule.
+    All,
+}
+
+/// Kernels of a compiled program that the kernel IR makes, in place of those of [`crate::lower()`].
+#[derive(Clone)]
+pub struct Scheduled {
+    /// Whose strategies choose the schedules that are not given, and who writes the kernels.
+    pub machine: Arc<dyn Native + Send + Sync>,
+    /// The schedules of the user, by the names of kernels (`surject opt --emit schedule` prints them).
+    pub schedules: Arc<Schedules>,
+    /// Which kernels.
+    pub which: Which,
+}
+
+impl fmt::Debug for Scheduled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scheduled({}, {:?}, {:?})", self.machine.name(), self.which, self.schedules)
+    }
+}
+
+impl Scheduled {
+    /// The tasks of a kernel, and how many there are.
+    pub(crate) fn tasks(&self, kernel: &Kernel) -> Result<(Vec<Statement>, i64), CodegenError> {
+        let arithmetic = legal(kernel).map_err(|error| CodegenError::unsupported(error.to_string()))?;
+        let written = self.machine.tasks(&arithmetic);
+        let Tasks { body, count } = written.map_err(|error| CodegenError::unsupported(error.to_string()))?;
+        let unknown = || format!("kernel `{}`, whose tasks are as many as a run says", kernel.name);
+        Ok((body, count.ok_or_else(|| CodegenError::unsupported(unknown()))?))
+    }
+}

@@ -1,0 +1,141 @@
+//! Kernels that the kernel IR makes, in place of those of this code generator.
+
+use crate::CodegenError;
+use crate::expression::dag::{Buf, buf};
+use crate::kernels::expression::Tensor;
+use crate::kernels::lower::Launch;
+use crate::kernels::native::{Scheduled, Which};
+use crate::kernels::run;
+use crate::lower::row::Kernel;
+use std::collections::{HashMap, HashSet};
+use surject_ir::{Function, StatementKind, TensorType, Var};
+
+/// The kernels of a statement, in order.
+pub(crate) struct Made {
+    launches: Vec<Launch>,
+    /// The types of their temporaries.
+    pub(crate) temporaries: Vec<TensorType>,
+}
+
+/// The statements of a function whose kernels come from the kernel IR.
+#[derive(Default)]
+pub(crate) struct MadeStatements {
+    /// By the first variable that each defines.
+    by_target: HashMap<Var, Made>,
+    /// The variables that they define or read, which are in memory.
+    stored: HashSet<Var>,
+}
+
+impl MadeStatements {
+    /// Those of a function.
+    pub(crate) fn of(
+        function: &Function,
+        scheduled: Option<&Scheduled>,
+    ) -> Result<MadeStatements, CodegenError> {
+        let mut found = MadeStatements::default();
+        let Some(scheduled) = scheduled else { return Ok(found) };
+        let mut blocks = vec![&function.body];
+        while let Some(block) = blocks.pop() {
+            for statement in &block.statements {
+                if let Some((target, made)) = of_statement(function, &statement.kind, scheduled)? {
+                    found.stored.extend(statement.targets());
+                    found.stored.extend(made.reads());
+                    found.by_target.insert(target, made);
+                }
+                // The scalar functions of a library operation are parts of its kernels.
+                if !matches!(statement.kind, StatementKind::Call { .. }) {
+                    blocks.extend(statement.regions().into_iter().map(|r| &r.body));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The kernels of the statement that defines a variable first.
+    pub(crate) fn get(&self, target: Var) -> Option<&Made> {
+        self.by_target.get(&target)
+    }
+
+    /// Is a variable in memory, as such kernels define or read it?
+    pub(crate) fn stores(&self, var: Var) -> bool {
+        self.stored.contains(&var)
+    }
+}
+
+/// The kernels of a statement, and the first variable that it defines.
+fn of_statement(
+    function: &Function,
+    statement: &StatementKind,
+    scheduled: &Scheduled,
+) -> Result<Option<(Var, Made)>, CodegenError> {
+    let (machine, all) = (&*scheduled.machine, scheduled.which == Which::All);
+    Ok(match statement {
+        StatementKind::Store { target, field } if !function.ty(*target).space.is_empty() => {
+            let name = function.name_of(*target);
+            if !all && !scheduled.schedules.names_kernel_of(name) {
+                return Ok(None);
+            }
+            let made = run::kernels(function, *field, machine, name, &scheduled.schedules)?;
+            let launches = made.kernels.into_iter().map(|made| made.launch).collect();
+            Some((*target, Made { launches, temporaries: made.temporaries }))
+        }
+        StatementKind::Call { op, targets, args, regions } if all => {
+            let call = crate::kernels::library::Call { function, op, targets, args, regions };
+            let empty = targets.iter().all(|&t| function.ty(t).space.is_empty());
+            match targets.first() {
+                Some(&first) if !empty && call.refusal().is_none() => {
+                    let made = call.kernels(machine, function.name_of(first))?;
+                    Some((first, Made { launches: made.launches, temporaries: made.temporaries }))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+impl Made {
+    /// The variables that the kernels read or write.
+    fn reads(&self) -> impl Iterator<Item = Var> {
+        self.launches.iter().flat_map(|launch| &launch.tensors).filter_map(|tensor| match tensor {
+            Tensor::Var(var) => Some(*var),
+            Tensor::Target | Tensor::Temporary(_) => None,
+        })
+    }
+
+    /// The kernels, which define a target by means of these temporaries.
+    pub(crate) fn kernels(
+        &self,
+        target: Var,
+        temporaries: &[Buf],
+        scheduled: &Scheduled,
+    ) -> Result<Vec<Kernel>, CodegenError> {
+        let place = |tensor: &Tensor| match tensor {
+            Tensor::Var(var) => buf(*var),
+            Tensor::Target => buf(target),
+            Tensor::Temporary(number) => temporaries[*number],
+        };
+        let kernel = |Launch { kernel, tensors }: &Launch| {
+            let (body, tasks) = scheduled.tasks(kernel)?;
+            let buffers: Vec<Buf> = tensors.iter().map(place).collect();
+            let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
+            let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
+            Ok(Kernel {
+                body,
+                writes: writes.collect(),
+                buffers,
+                tasks,
+                declarations: Vec::new(),
+                summary: format!("kernel `{}` by its schedule", kernel.name),
+                functions: Vec::new(),
+                cycles: 0.0,
+                loss: None,
+                cold: false,
+                recipe: None,
+                in_place: Vec::new(),
+                copies: false,
+            })
+        };
+        self.launches.iter().map(kernel).collect()
+    }
+}
