@@ -34,9 +34,9 @@
 //!   `convert-arith-to-llvm` and `convert-cf-to-llvm` lower it.
 //! * Outside symbols: `surject_parallel` and what else [`surject_runtime::library::symbols`] names.
 
-pub mod code;
 mod error;
 mod expression;
+pub mod interpret;
 pub mod kernels;
 mod library;
 mod lower;
@@ -47,6 +47,7 @@ mod program;
 mod schedule;
 
 pub use error::CodegenError;
+pub use surject_code as code;
 pub use kernels::native::{Scheduled, Which};
 pub use machine::target::Target;
 pub use program::memory::Lent;

@@ -2,8 +2,12 @@
 //!
 //! The lowest layer: it uses no other.
 
-pub(crate) mod elem;
 pub(crate) mod target;
+
+/// Types of values in registers and in memory.
+pub(crate) mod elem {
+    pub(crate) use surject_code::{Elem, Type};
+}
 
 /// Every offset is a multiple of this: the alignment of any vector, and no line is shared by two buffers.
 pub const ALIGN: u64 = 64;

@@ -238,7 +238,7 @@ impl<'a> Emitter<'a> {
     /// A new name.
     pub fn name(&mut self) -> Value {
         self.names += 1;
-        Value(self.names - 1)
+        Value::numbered(self.names - 1)
     }
 
     /// Adds an operation with these results.

@@ -1,5 +1,6 @@
 //! Kernels of the kernel IR against the reference interpreter, without MLIR.
 
+mod code;
 mod library;
 mod random;
 mod schedules;

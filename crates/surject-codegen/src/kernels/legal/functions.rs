@@ -36,12 +36,12 @@ fn elem(dtype: DType) -> Elem {
 
 /// A value of the kernel as formulas see it.
 fn outside(value: Value) -> code::Value {
-    code::Value(value.0)
+    code::Value::numbered(value.0)
 }
 
 /// A value of a formula as the kernel sees it.
 fn inside(value: code::Value) -> Value {
-    Value(value.0)
+    Value(value.number() as u32)
 }
 
 impl Sheet<'_, '_> {

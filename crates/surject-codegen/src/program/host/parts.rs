@@ -6,7 +6,7 @@
 
 use crate::Part;
 use crate::code::{
-    Declaration, Function, Item, Linkage, Module, POINTERS, Symbol, TASK, Type, WORKER, called, print,
+    Declaration, Function, Item, Linkage, Module, POINTERS, Symbol, TASK, Type, WORKER, called,
 };
 use crate::lower::row::Kernel;
 use crate::program::host::name;
@@ -67,9 +67,9 @@ impl Piece {
 
     /// Adds a function.
     pub(super) fn add(&mut self, function: Function) {
-        let text = print::statements(&function.body).into();
+        let text = function.text().into();
         let written = (Arc::new(function), text);
-        self.bytes += print::item(&item(&written, Linkage::Public)).len();
+        self.bytes += item(&written, Linkage::Public).text().len();
         self.functions.push(written);
     }
 

@@ -38,7 +38,7 @@ impl Machine {
     fn push(&mut self, step: Step, e: Elem) -> Value {
         self.steps.push(step);
         self.elems.push(e);
-        Value(self.steps.len() as u32 - 1)
+        Value::numbered(self.steps.len() as u32 - 1)
     }
 
     /// The name of the next argument, which are the first steps.
@@ -73,7 +73,7 @@ impl Machine {
             };
             registers.push(value);
         }
-        names.iter().map(|name| registers[name.0 as usize].clone()).collect()
+        names.iter().map(|name| registers[name.number()].clone()).collect()
     }
 }
 
@@ -98,7 +98,7 @@ impl Paper for Machine {
             }
             other => panic!("formulas have no {other:?}"),
         };
-        let operands: Vec<usize> = operands.iter().map(|o| o.0 as usize).collect();
+        let operands: Vec<usize> = operands.iter().map(|o| o.number()).collect();
         let from = self.elems[operands[0]];
         self.push(Step::Operation { name, operands, from, to }, to)
     }

@@ -1,7 +1,7 @@
 //! Types of values in registers and in memory.
 
 use std::fmt;
-use surject_ir::DType;
+use surject_runtime::DType;
 
 /// The type of a value in a register. Halves are computed in `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

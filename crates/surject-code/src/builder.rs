@@ -1,12 +1,12 @@
 //! Functions that are built statement by statement.
 
-use crate::code::{Block, Elem, Elements, Literal, Op, Statement, Type, Value};
+use crate::{Block, Elem, Elements, Literal, Op, Statement, Type, Value};
 use std::collections::HashMap;
 
 /// The body of a function that is being built.
 ///
 /// ```
-/// use surject_codegen::code::{Builder, Elem, Op, Type, Value};
+/// use surject_code::{Builder, Elem, Op, Type, Value};
 /// let (mut b, [x]) = Builder::new();
 /// let two = b.int(2);
 /// let twice = b.op(Op::same("arith.muli", [x, two], Type::I64));
@@ -27,7 +27,7 @@ pub struct Builder {
 impl Builder {
     /// Nothing yet, of a function with so many parameters, and these.
     pub fn new<const N: usize>() -> (Builder, [Value; N]) {
-        let parameters = std::array::from_fn(|i| Value(i as u32));
+        let parameters = std::array::from_fn(|i| Value::numbered(i as u32));
         let builder =
             Builder { next: N as u32, first: Vec::new(), constants: HashMap::new(), open: vec![Vec::new()] };
         (builder, parameters)
@@ -36,7 +36,7 @@ impl Builder {
     /// A value that nothing defines yet.
     pub fn fresh(&mut self) -> Value {
         self.next += 1;
-        Value(self.next - 1)
+        Value::numbered(self.next - 1)
     }
 
     /// Adds an operation that defines these values.

@@ -1,6 +1,6 @@
 //! Operations.
 
-use crate::code::{Literal, Symbol, Type, Value};
+use crate::{Literal, Symbol, Type, Value};
 use surject_kernel::Temporality;
 
 /// An operation and the values it defines.
@@ -388,7 +388,7 @@ impl Op {
     }
 
     /// The blocks inside of it.
-    pub(crate) fn blocks(&self) -> Vec<&Block> {
+    pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Op::For { body, .. } => vec![body],
             Op::If { then, otherwise, .. } => vec![then, otherwise],
@@ -398,8 +398,21 @@ impl Op {
         }
     }
 
+    /// The values that its blocks get.
+    pub fn parameters(&self) -> Vec<Value> {
+        match self {
+            Op::For { variable, carried, .. } => {
+                std::iter::once(*variable).chain(carried.iter().map(|c| c.name)).collect()
+            }
+            Op::While { carried, parameters, .. } => {
+                carried.iter().map(|c| c.name).chain(parameters.iter().map(|p| p.0)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The same, to be changed.
-    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Op::For { body, .. } => vec![body],
             Op::If { then, otherwise, .. } => vec![then, otherwise],

@@ -1,6 +1,6 @@
 //! Functions: their names, what they do, and what they need.
 
-use crate::code::{Op, Statement, Type, Value};
+use crate::{Op, Statement, Type, Value, print};
 use std::collections::BTreeSet;
 
 /// The name of a function.
@@ -21,7 +21,7 @@ impl Symbol {
     }
 
     /// Puts what stands before a name in front of it, where it is that of a function of a kernel.
-    pub(crate) fn prefix(&mut self, before: &str) {
+    pub fn prefix(&mut self, before: &str) {
         if let Symbol::Own(own) = self {
             *own = format!("{before}_{own}");
         }
@@ -40,8 +40,13 @@ pub struct Function {
 }
 
 impl Function {
+    /// What it does, as MLIR reads it.
+    pub fn text(&self) -> String {
+        print::statements(&self.body)
+    }
+
     /// The function with this before the names of functions that belong to its kernel, its own included.
-    pub(crate) fn prefixed(mut self, before: &str) -> Function {
+    pub fn prefixed(mut self, before: &str) -> Function {
         self.symbol.prefix(before);
         symbols(&mut self.body, &mut |symbol| symbol.prefix(before));
         self

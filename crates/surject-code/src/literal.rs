@@ -1,6 +1,6 @@
 //! Constants.
 
-use crate::machine::elem::{Elem, Type};
+use crate::elem::{Elem, Type};
 use std::fmt;
 
 /// The elements of a constant, as bits of its element type.
@@ -31,6 +31,14 @@ impl Literal {
             Elements::Each(all) => Elements::Each(all.into_iter().map(own).collect()),
         };
         Literal { elem, elements }
+    }
+
+    /// The bits of its lanes.
+    pub fn lanes(&self) -> Vec<u64> {
+        match &self.elements {
+            Elements::Splat(bits, lanes) => vec![*bits; *lanes],
+            Elements::Each(all) => all.clone(),
+        }
     }
 
     /// Its type.

@@ -1,7 +1,7 @@
 //! Modules.
 
-use crate::code::{Function, print};
-use crate::machine::elem::Type;
+use crate::{Function, print};
+use crate::elem::Type;
 use std::sync::Arc;
 
 /// Who may call a function.
@@ -39,9 +39,14 @@ pub enum Item {
 }
 
 impl Item {
+    /// The item as MLIR reads it.
+    pub fn text(&self) -> String {
+        print::item(self)
+    }
+
     /// A function of no kernel.
     pub fn function(function: Function, linkage: Linkage) -> Item {
-        let text = print::statements(&function.body).into();
+        let text = function.text().into();
         Item::Function { function: Arc::new(function), text, linkage }
     }
 }
@@ -56,6 +61,6 @@ pub struct Module {
 impl Module {
     /// The module as MLIR reads it.
     pub fn text(&self) -> String {
-        self.items.iter().map(print::item).collect()
+        self.items.iter().map(Item::text).collect()
     }
 }

@@ -1,19 +1,19 @@
 //! Code as text of MLIR.
 
-use crate::code::{Block, Carry, Index, Item, Linkage, Op, Prefetched, Statement, Value};
-use crate::machine::elem::Type;
+use crate::{Block, Carry, Index, Item, Linkage, Op, Prefetched, Statement, Value};
+use crate::elem::Type;
 use std::fmt::{Display, Write};
 use surject_kernel::Temporality;
 
 /// The text of statements.
-pub(crate) fn statements(statements: &[Statement]) -> String {
+pub fn statements(statements: &[Statement]) -> String {
     let mut printer = Printer { text: String::new() };
     printer.statements(statements);
     printer.text
 }
 
 /// An item of a module.
-pub(crate) fn item(item: &Item) -> String {
+pub fn item(item: &Item) -> String {
     match item {
         Item::Outside { name, parameters, result } => {
             let result = result.map_or(String::new(), |ty| format!(" -> {ty}"));
