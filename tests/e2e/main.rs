@@ -4,6 +4,7 @@ mod agreement;
 mod bench;
 mod bugs;
 mod cases;
+mod code;
 mod command;
 mod convert;
 mod cuda;

@@ -67,7 +67,7 @@ fn same(a: Scalar, b: Scalar) -> bool {
 }
 
 /// A program of the suite, optimised, with its arguments.
-fn prepared(folder: &Path) -> (Program, Vec<Buffer>) {
+pub fn prepared(folder: &Path) -> (Program, Vec<Buffer>) {
     let name = folder.display();
     let source = Source::load(&folder.join("program.mlir")).unwrap_or_else(|f| panic!("{name}: {f}"));
     let program = source.program(None).unwrap_or_else(|f| panic!("{name}: {f}"));

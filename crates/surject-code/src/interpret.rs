@@ -4,9 +4,9 @@
 //!
 //! * Accesses out of bounds: every piece of memory is allocated by itself, and an access lies in one of them.
 //! * Accesses at addresses that are no multiple of what the code says, which a machine may assume.
-//! * Races: the tasks of a parallel call are dealt to workers at random and run in a random order. Of two accesses to a
-//!   byte by tasks of different workers, one of which writes, there is none in a call. Other dealings and orders find what one does
-//!   not ([`Options::seed`]).
+//! * Races: the tasks of a parallel call are dealt to workers at random and run in a random order ([`Options::seed`]). Two
+//!   workers that write a byte are a fault. A load of a byte that another worker has written gives random bits, as LLVM
+//!   leaves it open: vectors may have lanes that nobody looks at ([`RacingLoads`]).
 //! * Divisions by zero, and the quotient that overflows.
 //! * Results that are not written ([`Process::is_written`]).
 //!
@@ -28,8 +28,8 @@ mod outside;
 
 use crate::{Function, Item, Linkage, Module, Statement, Symbol, Value};
 pub use fault::{Fault, FaultKind};
-pub use memory::Pointer;
 use memory::Memory;
+pub use memory::Pointer;
 use std::collections::HashMap;
 
 /// How code is interpreted.
@@ -37,6 +37,18 @@ use std::collections::HashMap;
 pub struct Options {
     /// Decides which worker does which task, in which order tasks run, and what memory holds that nothing has written.
     pub seed: u64,
+    /// What becomes of loads of what another task writes.
+    pub racing_loads: RacingLoads,
+}
+
+/// What a load gives of bytes that a task of another worker writes in the same parallel call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RacingLoads {
+    /// Random bits.
+    #[default]
+    Random,
+    /// Nothing: it is a fault.
+    Fault,
 }
 
 /// A value: the bits of its lanes.
@@ -99,7 +111,7 @@ impl<'m> Process<'m> {
             functions: Vec::new(),
             public: HashMap::new(),
             internal: HashMap::new(),
-            memory: Memory::new(options.seed),
+            memory: Memory::new(options),
             random: Random(options.seed),
             parallel: false,
         };

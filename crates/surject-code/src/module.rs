@@ -1,7 +1,7 @@
 //! Modules.
 
-use crate::{Function, print};
 use crate::elem::Type;
+use crate::{Function, print};
 use std::sync::Arc;
 
 /// Who may call a function.

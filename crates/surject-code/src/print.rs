@@ -1,7 +1,7 @@
 //! Code as text of MLIR.
 
-use crate::{Block, Carry, Index, Item, Linkage, Op, Prefetched, Statement, Value};
 use crate::elem::Type;
+use crate::{Block, Carry, Index, Item, Linkage, Op, Prefetched, Statement, Value};
 use std::fmt::{Display, Write};
 use surject_kernel::Temporality;
 

@@ -1,6 +1,6 @@
 //! What the interpreter of code finds.
 
-use surject_code::interpret::{Fault, FaultKind, Options, Pointer, Process};
+use surject_code::interpret::{Fault, FaultKind, Options, Pointer, Process, RacingLoads};
 use surject_code::{Builder, Elem, Function, Index, Item, Linkage, Module, Op, Symbol, Type, Value};
 
 const I32: Type = Type::Lanes(Elem::I32, 1);
@@ -10,7 +10,10 @@ fn function(name: &str, write: impl FnOnce(&mut Builder, Value)) -> Item {
     let (mut b, [pointer]) = Builder::new();
     write(&mut b, pointer);
     let parameters = vec![(pointer, Type::Pointer)];
-    Item::function(Function { symbol: Symbol::Named(name.into()), parameters, body: b.finish() }, Linkage::Public)
+    Item::function(
+        Function { symbol: Symbol::Named(name.into()), parameters, body: b.finish() },
+        Linkage::Public,
+    )
 }
 
 /// The function of tasks, `body(task, worker, pointer)`, and the entry that runs so many of them.
@@ -29,7 +32,7 @@ fn parallel(tasks: i64, body: impl FnOnce(&mut Builder, [Value; 3])) -> Module {
 
 /// What `entry` leaves in memory that starts as these numbers.
 fn run(module: &Module, numbers: &[i32], seed: u64) -> Result<Vec<i32>, Fault> {
-    let mut process = Process::new([module], Options { seed });
+    let mut process = Process::new([module], Options { seed, racing_loads: RacingLoads::Fault });
     let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
     let at: Pointer = process.allocate_with("the numbers", &bytes);
     process.call("entry", &[at])?;
@@ -119,6 +122,32 @@ fn tasks_that_touch_one_element_race() {
         assert!(fault.to_string().contains("of the numbers"), "{fault}");
         run(&by_worker, &[1; 8], seed).expect("tasks of a worker run in order");
     }
+}
+
+/// A vector may have lanes that other tasks write, as long as nobody looks at them.
+#[test]
+fn racing_loads_give_random_bits() {
+    let module = |lane: usize| {
+        parallel(8, move |b, [task, _, pointer]| {
+            let (at, two) = (element(b, pointer, task), Elem::I32.ty(2));
+            let vector = b.op(Op::aligned_load(at, two, 4));
+            let value = b.op(Op::Extract { vector, lane, ty: two });
+            b.effect(Op::store(value, at, I32));
+        })
+    };
+    let (own, neighbour) = (module(0), module(1));
+    let differs = (0..20).filter(|&seed| {
+        let options = Options { seed, racing_loads: RacingLoads::Random };
+        let run = |module: &Module| {
+            let mut process = Process::new([module], options);
+            let at = process.allocate_with("the numbers", &[7; 36]);
+            process.call("entry", &[at]).expect("no two tasks write the same");
+            process.bytes(at, 36).expect("it is so large").to_vec()
+        };
+        assert_eq!(run(&own), [7; 36]);
+        run(&neighbour) != [7; 36]
+    });
+    assert!(differs.count() > 15);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Lowered functions on the interpreter of code: what compiled code does, without MLIR and for any processor.
 
-use crate::code::interpret::{Fault, Options, Pointer, Process};
-use crate::code::Module;
 use crate::LoweredModule;
+use crate::code::Module;
+use crate::code::interpret::{Fault, Options, Pointer, Process};
 use surject_ir::{Buffer, TensorType};
 use thiserror::Error;
 
@@ -31,7 +31,8 @@ impl LoweredModule {
             return Err(malformed("the arguments are not those of the function"));
         }
         let modules: Option<Vec<&Module>> = self.parts.iter().map(|part| part.code.as_ref()).collect();
-        let mut process = Process::new(modules.ok_or_else(|| malformed("a part without operations"))?, options);
+        let mut process =
+            Process::new(modules.ok_or_else(|| malformed("a part without operations"))?, options);
         let given = arguments.iter().enumerate();
         let given: Vec<Pointer> =
             given.map(|(i, b)| process.allocate_with(format!("argument {i}"), b.bytes())).collect();

@@ -47,11 +47,11 @@ mod program;
 mod schedule;
 
 pub use error::CodegenError;
-pub use surject_code as code;
 pub use kernels::native::{Scheduled, Which};
 pub use machine::target::Target;
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Plan};
+pub use surject_code as code;
 
 use program::{cold, host, memory_limit, plan, stored};
 use std::sync::Arc;

@@ -19,7 +19,8 @@ pub mod tensor_source;
 
 pub use failure::{Failure, Status};
 pub use pipeline::{
-    Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, scheduled, through_dialect,
+    Backend, OptimiseOptions, Runner, StageTimes, machine_named, optimise, processor_named, scheduled,
+    through_dialect,
 };
 pub use source::{Source, SourceKind};
 pub use specialise::{Specialised, types_of};

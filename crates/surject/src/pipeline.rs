@@ -25,6 +25,8 @@ pub enum Backend {
     Interp,
     /// Native code for this machine's processor.
     Cpu,
+    /// The interpreter of compiled code, for any processor (`--machine`): accesses out of bounds and races are errors.
+    Code,
     /// Native code for an NVIDIA GPU.
     Cuda,
     /// The interpreter of kernels: the kernels of a machine (`--machine`), without that machine.
@@ -218,6 +220,14 @@ pub fn machine_names() -> Vec<&'static str> {
     cpus.chain(surject_gpu::Gpu::ALL.into_iter().map(|gpu| gpu.name)).collect()
 }
 
+/// The processor of this name that code can be made for; this one without a name.
+pub fn processor_named(name: Option<&str>) -> Result<Target, Failure> {
+    let Some(name) = name else { return Ok(Target::host()) };
+    let all = Target::NAMES.join(", ");
+    let missing = || Failure::bad_input(format!("there is no processor `{name}`; there are {all}"));
+    Target::named(name).ok_or_else(missing)
+}
+
 /// The machine of this name that kernels can be made for.
 pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
     if let Some(cpu) = surject_cpu::Cpu::named(name) {
@@ -255,6 +265,8 @@ pub enum Runner {
     },
     /// As native code.
     Cpu(Box<surject_mlir::Executable>),
+    /// The code of a processor, interpreted.
+    Code(Box<surject_codegen::LoweredModule>),
     /// On the interpreter of kernels.
     Kernel {
         /// The program.
@@ -302,6 +314,11 @@ impl Runner {
                 times.note("mlir passes", milliseconds(spent.passes));
                 times.note("llvm", milliseconds(spent.optimize + spent.codegen + spent.link));
                 Ok(Runner::Cpu(Box::new(executable)))
+            }
+            Backend::Code => {
+                let lowered =
+                    surject_codegen::lower_with(&program, function, &options.target, &options.lower);
+                Ok(Runner::Code(Box::new(lowered.map_err(Failure::unsupported)?)))
             }
             Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),
             Backend::Spec => Err(Failure::unsupported(
@@ -378,6 +395,9 @@ impl Runner {
                 surject_ir::interp::run(program, function, args).map_err(Failure::unsupported)
             }
             Runner::Cpu(executable) => executable.run(args).map_err(Failure::bad_input),
+            Runner::Code(lowered) => {
+                lowered.interpret(args, Default::default()).map_err(Failure::unsupported)
+            }
             Runner::Kernel { program, function, machine, schedules } => {
                 let options = surject_kernel::interpret::Options::default();
                 let run = run::run(program, function, args, &**machine, &options, schedules);
@@ -390,7 +410,7 @@ impl Runner {
     /// Runs the function into buffers of an earlier run, for timing.
     pub fn run_into(&mut self, args: &[Buffer], results: &mut Vec<Buffer>) -> Result<(), Failure> {
         match self {
-            Runner::Interp { .. } | Runner::Kernel { .. } | Runner::Cuda(_) => {
+            Runner::Interp { .. } | Runner::Code(_) | Runner::Kernel { .. } | Runner::Cuda(_) => {
                 *results = self.run(args)?;
                 Ok(())
             }

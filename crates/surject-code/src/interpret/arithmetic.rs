@@ -63,13 +63,37 @@ macro_rules! floats {
                 ("arith.negf", 1) => -of(0),
                 ("arith.maximumf", 2) => match (of(0), of(1)) {
                     (a, b) if a.is_nan() || b.is_nan() => a + b,
-                    (a, b) if a == b => if a.is_sign_positive() { a } else { b },
-                    (a, b) => if a > b { a } else { b },
+                    (a, b) if a == b => {
+                        if a.is_sign_positive() {
+                            a
+                        } else {
+                            b
+                        }
+                    }
+                    (a, b) => {
+                        if a > b {
+                            a
+                        } else {
+                            b
+                        }
+                    }
                 },
                 ("arith.minimumf", 2) => match (of(0), of(1)) {
                     (a, b) if a.is_nan() || b.is_nan() => a + b,
-                    (a, b) if a == b => if a.is_sign_negative() { a } else { b },
-                    (a, b) => if a < b { a } else { b },
+                    (a, b) if a == b => {
+                        if a.is_sign_negative() {
+                            a
+                        } else {
+                            b
+                        }
+                    }
+                    (a, b) => {
+                        if a < b {
+                            a
+                        } else {
+                            b
+                        }
+                    }
                 },
                 ("math.absf", 1) => of(0).abs(),
                 ("math.sqrt", 1) => of(0).sqrt(),
@@ -198,7 +222,9 @@ pub(super) fn cast(name: &str, lanes: &[u64], from: Type, to: Type, random: &mut
         .map(|&bits| {
             let x = signed(own_elem, bits);
             let result = match name {
-                "arith.bitcast" | "llvm.ptrtoint" | "arith.index_cast" | "arith.extui" | "arith.trunci" => bits,
+                "arith.bitcast" | "llvm.ptrtoint" | "arith.index_cast" | "arith.extui" | "arith.trunci" => {
+                    bits
+                }
                 "arith.extsi" => x as u64,
                 "arith.sitofp" if own_elem == Elem::I1 => rounded(elem, -f64::from(bits as u8))?,
                 "arith.sitofp" => match elem {

@@ -27,7 +27,11 @@ impl From<Fault> for Stop {
 
 impl<'m> Process<'m> {
     /// Runs statements in order.
-    pub(super) fn statements(&mut self, frame: &mut Frame<'m>, statements: &'m [Statement]) -> Result<(), Fault> {
+    pub(super) fn statements(
+        &mut self,
+        frame: &mut Frame<'m>,
+        statements: &'m [Statement],
+    ) -> Result<(), Fault> {
         for statement in statements {
             self.statement(frame, statement).map_err(|stop| match stop {
                 Stop::There(fault) => fault,
@@ -128,7 +132,8 @@ impl<'m> Process<'m> {
     fn control(&mut self, frame: &mut Frame<'m>, results: &[Value], op: &'m Op) -> Result<(), Stop> {
         match op {
             Op::For { variable, bounds: [low, high, step], carried, body } => {
-                let [low, high, step] = [frame.one(*low)?, frame.one(*high)?, frame.one(*step)?].map(|b| b as i64);
+                let [low, high, step] =
+                    [frame.one(*low)?, frame.one(*high)?, frame.one(*step)?].map(|b| b as i64);
                 if step <= 0 {
                     return Err(FaultKind::Unknown("a loop with a step below 1".into()).into());
                 }
@@ -193,7 +198,7 @@ impl<'m> Process<'m> {
             Op::Load { pointer, ty, alignment, .. } => {
                 let at = frame.one(*pointer)?;
                 self.memory.aligned(at, alignment.unwrap_or_else(|| natural(*ty)))?;
-                Some(Word::of(decode(self.memory.read(at, size(*ty))?, *ty)))
+                Some(Word::of(decode(&self.memory.read(at, size(*ty))?, *ty)))
             }
             Op::Store { value, pointer, ty, alignment, .. } => {
                 let at = frame.one(*pointer)?;
@@ -234,7 +239,7 @@ impl<'m> Process<'m> {
             Op::Copy { to, from, bytes } => {
                 let bytes = usize::try_from(frame.one(*bytes)?).unwrap_or(usize::MAX);
                 if bytes > 0 {
-                    let moved = self.memory.read(frame.one(*from)?, bytes)?.to_vec();
+                    let moved = self.memory.read(frame.one(*from)?, bytes)?;
                     self.memory.write(frame.one(*to)?, &moved)?;
                 }
                 None
@@ -252,7 +257,7 @@ impl<'m> Process<'m> {
             Op::AtomicRmw { kind, pointer, value, ty } => {
                 let (at, value) = (frame.one(*pointer)?, frame.one(*value)?);
                 self.memory.aligned(at, natural(*ty))?;
-                let old = decode(self.memory.read(at, size(*ty))?, *ty)[0];
+                let old = decode(&self.memory.read(at, size(*ty))?, *ty)[0];
                 let new = arithmetic::atomic(kind, *ty, old, value)?;
                 self.memory.write(at, &encode(&[new], *ty))?;
                 Some(Word::One(old))
@@ -277,7 +282,7 @@ impl<'m> Process<'m> {
         let (one, mut lanes) = (ty.element(), Vec::with_capacity(ty.lanes()));
         for ((&on, &other), at) in frame.lanes(mask)?.iter().zip(frame.lanes(other)?).zip(places) {
             lanes.push(match on & 1 {
-                1 => decode(self.memory.read(at, width(ty))?, one)[0],
+                1 => decode(&self.memory.read(at, width(ty))?, one)[0],
                 _ => other,
             });
         }

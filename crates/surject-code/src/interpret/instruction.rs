@@ -31,10 +31,14 @@ pub(super) fn run(name: &str, operands: &[&[u64]], types: &[Type]) -> Done<Vec<u
                 Ok(u64::from(((float(Elem::F32, y)? * n.clamp(-800.0, 800.0).exp2()) as f32).to_bits()))
             })
             .collect(),
-        ("llvm.x86.avx512.mask.scalef.pd.512", [y, n, ..]) => {
-            Ok(y.iter().zip(*n).map(|(&y, &n)| scaled(f64::from_bits(y), f64::from_bits(n).floor())).collect())
+        ("llvm.x86.avx512.mask.scalef.pd.512", [y, n, ..]) => Ok(y
+            .iter()
+            .zip(*n)
+            .map(|(&y, &n)| scaled(f64::from_bits(y), f64::from_bits(n).floor()))
+            .collect()),
+        ("llvm.x86.avx512.rsqrt14.ps.512", [x, ..]) => {
+            Ok(x.iter().map(|&x| inverse_root(x as u32, 14)).collect())
         }
-        ("llvm.x86.avx512.rsqrt14.ps.512", [x, ..]) => Ok(x.iter().map(|&x| inverse_root(x as u32, 14)).collect()),
         ("llvm.x86.avx.rsqrt.ps.256", [x]) => Ok(x
             .iter()
             .map(|&x| {

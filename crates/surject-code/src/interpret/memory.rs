@@ -1,6 +1,6 @@
 //! Memory: pieces that know their bounds, what has been written, and by whom.
 
-use super::{Done, FaultKind, Random};
+use super::{Done, FaultKind, Options, RacingLoads, Random};
 use std::collections::BTreeMap;
 
 /// An address.
@@ -54,15 +54,16 @@ pub(super) struct Memory {
     regions: Vec<Region>,
     by_start: BTreeMap<u64, usize>,
     random: Random,
+    racing_loads: RacingLoads,
     /// The number of the parallel call that runs, and the worker.
     call: u32,
     worker: Option<u32>,
 }
 
 impl Memory {
-    pub(super) fn new(seed: u64) -> Memory {
-        let random = Random(seed ^ 0x5eed);
-        Memory { regions: Vec::new(), by_start: BTreeMap::new(), random, call: 0, worker: None }
+    pub(super) fn new(Options { seed, racing_loads }: Options) -> Memory {
+        let (regions, by_start, random) = (Vec::new(), BTreeMap::new(), Random(seed ^ 0x5eed));
+        Memory { regions, by_start, random, racing_loads, call: 0, worker: None }
     }
 
     pub(super) fn allocate(&mut self, name: String, length: usize) -> Pointer {
@@ -154,20 +155,24 @@ impl Memory {
     }
 
     /// Reads bytes as code does.
-    pub(super) fn read(&mut self, at: u64, bytes: usize) -> Done<&[u8]> {
+    pub(super) fn read(&mut self, at: u64, bytes: usize) -> Done<Vec<u8>> {
         let (region, offset) = self.bounded(at, bytes)?;
-        if let Some(worker) = self.worker {
-            let (own, call) = (self.call * 64 + worker, self.call);
-            let Region { writers, readers, .. } = &mut self.regions[region];
-            for i in offset..offset + bytes {
-                if writers[i] / 64 == call && writers[i] != own {
+        let mut found = self.regions[region].all()[offset..offset + bytes].to_vec();
+        let Some(worker) = self.worker else { return Ok(found) };
+        let (own, call) = (self.call * 64 + worker, self.call);
+        let Region { writers, readers, .. } = &mut self.regions[region];
+        for (i, byte) in (offset..).zip(&mut found) {
+            if writers[i] / 64 == call && writers[i] != own {
+                if self.racing_loads == RacingLoads::Fault {
                     let place = self.describe(at + (i - offset) as u64);
                     return Err(FaultKind::Race { place });
                 }
-                readers[i] = if readers[i] / 64 == call && readers[i] != own { call * 64 + SEVERAL } else { own };
+                *byte = self.random.next() as u8;
             }
+            let several = readers[i] / 64 == call && readers[i] != own;
+            readers[i] = if several { call * 64 + SEVERAL } else { own };
         }
-        Ok(&self.regions[region].all()[offset..offset + bytes])
+        Ok(found)
     }
 
     /// Writes bytes as code does.
@@ -179,7 +184,8 @@ impl Memory {
             let Region { writers, readers, .. } = &mut self.regions[region];
             for i in range.clone() {
                 let other = |mark: Mark| mark / 64 == call && mark != own;
-                if other(writers[i]) || other(readers[i]) {
+                let read = self.racing_loads == RacingLoads::Fault && other(readers[i]);
+                if other(writers[i]) || read {
                     let place = self.describe(at + (i - offset) as u64);
                     return Err(FaultKind::Race { place });
                 }

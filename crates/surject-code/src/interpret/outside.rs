@@ -39,7 +39,10 @@ impl Process<'_> {
                 let of = |i: usize| f32::from_bits(bits[i] as u32);
                 let value = match bits.len() {
                     1 => std::mem::transmute::<*const (), extern "C" fn(f32) -> f32>(address)(of(0)),
-                    2 => std::mem::transmute::<*const (), extern "C" fn(f32, f32) -> f32>(address)(of(0), of(1)),
+                    2 => std::mem::transmute::<*const (), extern "C" fn(f32, f32) -> f32>(address)(
+                        of(0),
+                        of(1),
+                    ),
                     _ => return Err(unknown()),
                 };
                 return Ok(Some(u64::from(value.to_bits())));
@@ -48,7 +51,10 @@ impl Process<'_> {
                 let of = |i: usize| f64::from_bits(bits[i]);
                 let value = match bits.len() {
                     1 => std::mem::transmute::<*const (), extern "C" fn(f64) -> f64>(address)(of(0)),
-                    2 => std::mem::transmute::<*const (), extern "C" fn(f64, f64) -> f64>(address)(of(0), of(1)),
+                    2 => std::mem::transmute::<*const (), extern "C" fn(f64, f64) -> f64>(address)(
+                        of(0),
+                        of(1),
+                    ),
                     _ => return Err(unknown()),
                 };
                 return Ok(Some(value.to_bits()));

@@ -156,6 +156,10 @@ const DEEP: usize = 6;
 /// A reduction, over what its windows meet.
 pub fn reduced(dag: &mut Dag, (op, loops, field): (AccOp, &[LoopId], FieldId), body: NodeId) -> NodeId {
     let dtype = dag[body].dtype;
+    // Without terms it is what it starts from. What the terms read may be nowhere.
+    if loops.iter().any(|&l| dag.extent(l) == 0) {
+        return dag.constant(op.neutral(dtype));
+    }
     let body = if op == AccOp::Add { unsigned(dag, body, DEEP) } else { body };
     let body = converted_inside(dag, body);
     let Some(narrow) = narrowed(dag, op, loops, body) else {

@@ -81,6 +81,33 @@ impl Target {
         self.vector_bytes == 32
     }
 
+    /// The names of the processors that code is made for without having one.
+    pub const NAMES: [&str; 3] = ["generic", "avx2", "avx512"];
+
+    /// A processor by its name: [`Target::generic`], or one with the vectors of x86 of this name, and eight threads.
+    pub fn named(name: &str) -> Option<Target> {
+        let wide = Target {
+            threads: 8,
+            has_pmaddwd: true,
+            has_non_temporal_stores: true,
+            full_rate_vectors: true,
+            ..Target::generic()
+        };
+        match name {
+            "generic" => Some(Target::generic()),
+            "avx2" => Some(Target { vector_bytes: 32, lane_permute_width: 8, prefetches_rows: true, ..wide }),
+            "avx512" => Some(Target {
+                vector_bytes: 64,
+                vector_registers: 32,
+                lane_permute_width: 16,
+                has_bf16_dot: true,
+                mesh_llc: true,
+                ..wide
+            }),
+            _ => None,
+        }
+    }
+
     /// This machine.
     pub fn host() -> Target {
         let mut target = Target { threads: surject_runtime::pool::threads(), ..Target::generic() };

@@ -4,48 +4,33 @@
 use surject_codegen::code::interpret::Options;
 use surject_codegen::interpret::InterpretError;
 use surject_codegen::{CodegenError, Target, lower};
-use surject_ir::{Buffer, Program};
+use surject_ir::testing::random_args;
+use surject_ir::{Buffer, DType, Program};
 use surject_runtime::compare::compare;
 
 /// Processors, each also as if everything were large.
-fn targets() -> Vec<(&'static str, Target)> {
-    let generic = Target { threads: 3, ..Target::generic() };
-    let avx2 = Target {
-        vector_bytes: 32,
-        lane_permute_width: 8,
-        has_pmaddwd: true,
-        has_non_temporal_stores: true,
-        prefetches_rows: true,
-        ..generic
-    };
-    let avx512 = Target {
-        vector_bytes: 64,
-        vector_registers: 32,
-        lane_permute_width: 16,
-        has_bf16_dot: true,
-        full_rate_vectors: true,
-        mesh_llc: true,
-        ..avx2
-    };
-    let large = |target| Target { treats_all_as_large: true, ..target };
-    vec![
-        ("generic", generic),
-        ("avx2", avx2),
-        ("avx512", avx512),
-        ("generic, large", large(generic)),
-        ("avx2, large", large(avx2)),
-        ("avx512, large", large(avx512)),
-    ]
+fn targets() -> impl Iterator<Item = (String, Target)> {
+    Target::NAMES.into_iter().flat_map(|name| {
+        let target = Target::named(name).expect("it has this name");
+        let large = Target { treats_all_as_large: true, ..target };
+        [(name.to_string(), target), (format!("{name}, large"), large)]
+    })
 }
 
 /// What is wrong with the code of a program; `Ok(false)`: it is not lowered, or the interpreter does not know all of it.
-fn fault(program: &Program, args: &[Buffer], expected: &[Buffer], target: &Target, seed: u64) -> Result<bool, String> {
+fn fault(
+    program: &Program,
+    args: &[Buffer],
+    expected: &[Buffer],
+    target: &Target,
+    seed: u64,
+) -> Result<bool, String> {
     let lowered = match lower(program, "main", target) {
         Ok(lowered) => lowered,
         Err(CodegenError::Unsupported { .. }) => return Ok(false),
         Err(error) => return Err(error.to_string()),
     };
-    let found = match lowered.interpret(args, Options { seed }) {
+    let found = match lowered.interpret(args, Options { seed, ..Options::default() }) {
         Ok(found) => found,
         Err(InterpretError::Fault(fault)) if fault.is_limit() => return Ok(false),
         Err(error) => return Err(error.to_string()),
@@ -70,4 +55,21 @@ fn code_of_random_programs_does_what_it_may() {
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     assert!(ran > 600, "{ran}");
+}
+
+/// The terms of a sum over nothing are nowhere, and are not loaded.
+#[test]
+fn sums_without_terms_load_nothing() {
+    let text = "
+func main(x: f64[1,5,3]) -> (sums) {
+  let moved : f64[0,6,3] =: over i<0, j<6, k<3: x[i + 1,j - 1,k + 1]
+  sums : f64[6] =:+ over i<0, j<6, k<3 at [j]: moved[i,j,k]
+}
+";
+    let program = surject_ir::parse(text).unwrap_or_else(|error| panic!("{error:?}"));
+    let args = random_args(program.main().expect("a function"), 0);
+    let zeros = vec![Buffer::zeros(DType::F64, &[6])];
+    for (name, target) in targets() {
+        assert_eq!(fault(&program, &args, &zeros, &target, 0), Ok(true), "{name}");
+    }
 }

@@ -262,7 +262,7 @@ fn memory(function: &Function, runner: &Runner) -> Memory {
     let size = |ty: &TensorType| ty.space.points().unwrap_or(0) * ty.dtype.size() as u64;
     let (arena, constants) = match runner {
         Runner::Cpu(executable) => (executable.arena_bytes(), executable.constant_bytes()),
-        Runner::Interp { .. } | Runner::Kernel { .. } => (0, 0),
+        Runner::Interp { .. } | Runner::Code(_) | Runner::Kernel { .. } => (0, 0),
         Runner::Cuda(session) => (session.plan().arena_bytes, session.plan().constant_bytes()),
     };
     Memory {

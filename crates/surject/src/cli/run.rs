@@ -2,7 +2,7 @@
 
 use super::tensor;
 use crate::cuda::{self, CudaSession};
-use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, scheduled};
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, processor_named, scheduled};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
@@ -33,14 +33,14 @@ pub struct Arguments {
     backend: Backend,
     /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80` or `sm_90a`;
     /// for the back end `cuda` a GPU, without it that of the device; for `cpu` with `--schedule` a CPU, without it the one
-    /// that is like this processor.
+    /// that is like this processor; for `code` a processor (`generic`, `avx2`, `avx512`), without it this one.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// The GPU of the back end `cuda`: its number, or `simulated`, an interpreter of PTX that says whether results are right
     /// and nothing of time.
     #[arg(long, value_name = "N|simulated", default_value_t)]
     device: DeviceName,
-    /// Schedules for the kernels of the back ends `cpu`, `kernel` and `cuda`: what `surject opt --emit schedule` prints, edited.
+    /// Schedules for the kernels of the back ends `cpu`, `code`, `kernel` and `cuda`: what `surject opt --emit schedule` prints, edited.
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
     /// Compile the program with the kernels of the back end `kernel` for this processor instead of interpreting them; the
@@ -188,7 +188,7 @@ fn check_scheduling(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     match arguments.backend {
-        Backend::Kernel | Backend::Cuda => Ok(()),
+        Backend::Kernel | Backend::Cuda | Backend::Code => Ok(()),
         // Compiled code takes the kernels that have schedules.
         Backend::Cpu if arguments.schedule.is_some() => Ok(()),
         backend => {
@@ -366,13 +366,17 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let machine = arguments.machine.as_deref();
     let which = match arguments.backend {
         Backend::Kernel if arguments.native => Some(Which::All),
-        Backend::Cpu if arguments.schedule.is_some() => Some(Which::Given),
+        Backend::Cpu | Backend::Code if arguments.schedule.is_some() => Some(Which::Given),
         _ => None,
     };
+    if arguments.backend == Backend::Code {
+        options.target = processor_named(machine)?;
+    }
     let runner = match (which, arguments.backend) {
-        (Some(which), _) => {
+        (Some(which), backend) => {
             options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
-            Runner::with(program, &name, Backend::Cpu, &options, times)?
+            let backend = if backend == Backend::Kernel { Backend::Cpu } else { backend };
+            Runner::with(program, &name, backend, &options, times)?
         }
         (None, Backend::Kernel) => {
             let scheduling = super::kernels::Scheduling { named: machine, file: None };
@@ -483,7 +487,7 @@ fn profile(
     }
     let counts = |runner: &Runner| match runner {
         Runner::Cpu(executable) => executable.profile().unwrap_or_default(),
-        Runner::Interp { .. } | Runner::Kernel { .. } | Runner::Cuda(_) => Vec::new(),
+        Runner::Interp { .. } | Runner::Code(_) | Runner::Kernel { .. } | Runner::Cuda(_) => Vec::new(),
     };
     // The first run met cold memory.
     let before = counts(runner);
