@@ -7,16 +7,15 @@
 //!
 //! Each is a folder with a front page, and uses only those before it (a test of the repository checks that):
 //!
-//! 1. `machine`: what code generation knows of the machine ([`Target`]), and the types of values in registers.
-//! 2. `code`: operations, functions and modules of MLIR as values of Rust ([`code::Module`]), and their text.
-//! 3. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no code.
-//! 4. `normalise`: equal forms with fewer or simpler loops.
-//! 5. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
+//! 1. `machine`: what code generation knows of the machine ([`Target`]).
+//! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no code.
+//! 3. `normalise`: equal forms with fewer or simpler loops.
+//! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
 //!    tiles of contractions, prefetches, what goes past the caches.
-//! 6. `lower`: from an expression and its schedule to code.
-//! 7. `materialise`: what is stored on the way, and the kernels of an assignment.
-//! 8. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
-//! 9. `program`: the kernels of a function together: order, fusion, memory, the module.
+//! 5. `lower`: from an expression and its schedule to code, which is the operations of [`code`].
+//! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
+//! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
+//! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
 //! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of
 //! `lower::math`. Programs take those of its kernels that [`Options::scheduled`] names.

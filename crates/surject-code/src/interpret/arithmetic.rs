@@ -290,13 +290,21 @@ fn regrouped(lanes: &[u64], from: usize, to: usize) -> Vec<u64> {
 
 /// All lanes as one.
 pub(super) fn reduction(kind: &str, ty: Type, lanes: &[u64]) -> Done<u64> {
-    let join = |f: fn(u64, u64) -> u64| lanes.iter().copied().reduce(f).unwrap_or_default();
-    match kind {
-        "or" => Ok(join(|a, b| a | b)),
-        "and" => Ok(join(|a, b| a & b)),
-        "xor" => Ok(join(|a, b| a ^ b)),
-        _ => Err(FaultKind::Unknown(format!("the reduction `{kind}` of {ty}"))),
-    }
+    let name = match kind {
+        "or" => "arith.ori",
+        "and" => "arith.andi",
+        "xor" => "arith.xori",
+        "minui" => "arith.minui",
+        "maxui" => "arith.maxui",
+        "minsi" => "arith.minsi",
+        "maxsi" => "arith.maxsi",
+        // Sums of floats depend on their order.
+        _ => return Err(FaultKind::Unknown(format!("the reduction `{kind}` of {ty}"))),
+    };
+    let (first, others) = lanes.split_first().ok_or_else(|| FaultKind::Unknown("no lanes".into()))?;
+    others
+        .iter()
+        .try_fold(*first, |all, &lane| Ok(same(name, ty.element(), &[&[all], &[lane]], &mut Random(0))?[0]))
 }
 
 /// What an atomic operation leaves in memory.

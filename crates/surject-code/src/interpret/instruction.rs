@@ -14,6 +14,18 @@ pub(super) fn run(name: &str, operands: &[&[u64]], types: &[Type]) -> Done<Vec<u
     if name.starts_with("llvm.x86.avx512bf16.dpbf16ps.") {
         return Ok(bf16_dot(operands[0], operands[1], operands[2]));
     }
+    if let (Some(_), [y, n, ..]) = (name.strip_prefix("llvm.x86.avx512.mask.scalef.ps."), operands) {
+        let one = |(&y, &n): (&u64, &u64)| {
+            let n = float(Elem::F32, n)?.floor();
+            // Exact in this type, and rounded once.
+            Ok(u64::from(((float(Elem::F32, y)? * n.clamp(-800.0, 800.0).exp2()) as f32).to_bits()))
+        };
+        return y.iter().zip(*n).map(one).collect();
+    }
+    if let (Some(_), [y, n, ..]) = (name.strip_prefix("llvm.x86.avx512.mask.scalef.pd."), operands) {
+        let one = |(&y, &n): (&u64, &u64)| scaled(f64::from_bits(y), f64::from_bits(n).floor());
+        return Ok(y.iter().zip(*n).map(one).collect());
+    }
     match (name, operands) {
         ("llvm.x86.sse.sfence", _) => Ok(Vec::new()),
         ("llvm.x86.avx512.permvar.sf.512", [table, n]) => {
@@ -22,20 +34,6 @@ pub(super) fn run(name: &str, operands: &[&[u64]], types: &[Type]) -> Done<Vec<u
         ("llvm.x86.avx512.vpermi2var.ps.512", [low, n, high]) => {
             Ok(n.iter().map(|&n| [low, high][n as usize >> 4 & 1][n as usize & 15]).collect())
         }
-        ("llvm.x86.avx512.mask.scalef.ps.512", [y, n, ..]) => y
-            .iter()
-            .zip(*n)
-            .map(|(&y, &n)| {
-                let n = float(Elem::F32, n)?.floor();
-                // Exact in this type, and rounded once.
-                Ok(u64::from(((float(Elem::F32, y)? * n.clamp(-800.0, 800.0).exp2()) as f32).to_bits()))
-            })
-            .collect(),
-        ("llvm.x86.avx512.mask.scalef.pd.512", [y, n, ..]) => Ok(y
-            .iter()
-            .zip(*n)
-            .map(|(&y, &n)| scaled(f64::from_bits(y), f64::from_bits(n).floor()))
-            .collect()),
         ("llvm.x86.avx512.rsqrt14.ps.512", [x, ..]) => {
             Ok(x.iter().map(|&x| inverse_root(x as u32, 14)).collect())
         }

@@ -350,7 +350,7 @@ impl Recipe {
     /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
     /// that of the worker. A range has at most so many parts.
     /// `when` says how it asks for what it reads, `alone` which nothing else touches in the range. Of what it reads there
-    /// must be as many parts before the range as a step has, less one.
+    /// must be as many parts before the range as a step has, less one, and behind it as many as complete the last step.
     pub fn range(
         &self,
         cut: &Cut,

@@ -24,11 +24,25 @@ enum Own {
     Rows(usize),
 }
 
-/// Parts before a range of what lies between that a member may read: the last tile of a range begins earlier if it is not
-/// full, and what it makes of the parts before is not stored.
-fn before_range(chain: &Chain, memory: Buf) -> i64 {
+/// Parts around a range of what lies between that a member may read, and of which nothing that it makes is stored.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    /// Before it: where the tensor ends, the last tile begins earlier if it is not full.
+    before: i64,
+    /// Behind it: elsewhere it reaches over the end of a range that is not made of whole tiles.
+    after: i64,
+}
+
+/// Those of what lies in this memory.
+fn around_range(chain: &Chain, memory: Buf) -> Around {
     let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
-    reading.map(|m| m.recipe.step() - 1).max().unwrap_or(0)
+    reading.fold(Around::default(), |around, member| {
+        let step = member.recipe.step();
+        Around {
+            before: around.before.max(step - 1),
+            after: around.after.max((step - chain.most % step) % step),
+        }
+    })
 }
 
 /// Where a worker keeps what it has to itself: the offset of each, of what lies between that of the range, and the bytes of
@@ -57,13 +71,17 @@ fn places(
         }
         let same = in_place.iter().find(|p| p.1 == buf).map(|p| p.0);
         let touching = |m: &Member| m.touches(buf) || same.is_some_and(|same| m.touches(same));
-        let before = same.map_or(0, |same| before_range(chain, same)).max(before_range(chain, buf));
+        let both = [Some(buf), same].into_iter().flatten().map(|memory| around_range(chain, memory));
+        let Around { before, after } = both.fold(Around::default(), |a, b| Around {
+            before: a.before.max(b.before),
+            after: a.after.max(b.after),
+        });
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         starts.insert(buf, before);
         needs.push(Need {
             buf: Own::Between(buf),
-            bytes: size(share * (before + chain.most)),
+            bytes: size(share * (before + chain.most + after)),
             ranges: vec![(first, last)],
         });
     }
