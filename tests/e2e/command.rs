@@ -294,6 +294,25 @@ fn compiled_programs_take_kernels_that_the_user_schedules() {
 }
 
 #[test]
+fn compiled_code_is_interpreted_for_any_processor() {
+    let case = own_case("softmax");
+    for machine in [&[][..], &["--machine", "generic"], &["--machine", "avx2"], &["--machine", "avx512"]] {
+        let mut words = run_words(&case);
+        words.extend(["--backend", "code", "--expect", &case.outputs[0]]);
+        words.extend(machine);
+        let text = surject(&words).expect("it runs");
+        assert!(text.starts_with("out0 ok"), "{text}");
+    }
+    let mut words = run_words(&case);
+    words.extend(["--backend", "code", "--machine", "sm_90a"]);
+    let failure = surject(&words).expect_err("a GPU");
+    assert!(
+        failure.message.contains("there is no processor `sm_90a`; there are generic, avx2, avx512"),
+        "{failure}"
+    );
+}
+
+#[test]
 fn doctor_reports() {
     let text = surject(&["doctor"]).expect("it only reports");
     assert!(text.contains("MLIR") && text.contains("processor"), "{text}");
