@@ -4,14 +4,15 @@ use crate::suite::programs;
 use std::path::Path;
 use surject::bench::inputs;
 use surject::ir::testing::{Options as Kinds, random_args, random_program_with};
-use surject::ir::{Buffer, Program};
+use surject::ir::{Buffer, Function, Program};
 use surject::mlir::{self, CompileOptions};
 use surject::{OptimiseOptions, Source, optimise, scheduled};
+use surject_codegen::interpret::InterpretError;
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::choose;
 use surject_codegen::kernels::run::{Executor, expressions, run_on};
 use surject_codegen::kernels::schedule::Schedules;
-use surject_codegen::{Options as Lowering, Which};
+use surject_codegen::{Options as Lowering, Target, Which, lower_with};
 use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Options, Tensor};
 use surject_runtime::Scalar;
@@ -108,40 +109,70 @@ fn compiled_kernels_of_random_programs() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Every second assignment of a program, by the schedule that a machine chooses for it, beside kernels of the compiler.
+/// Every second assignment of a function, by the schedule that a machine chooses for it: kernels beside those of the
+/// compiler, and how many there are.
+fn every_second(function: &Function, machine: &str) -> Option<(Lowering, usize)> {
+    let strategies = surject::machine_named(machine).expect("the machine is known");
+    let mut text = String::new();
+    let some: Vec<_> = expressions(function).ok()?.into_iter().step_by(2).collect();
+    for (name, expression) in &some {
+        text += &format!("kernel {name}\n{}", choose(&*strategies, expression).ok()?);
+    }
+    let schedules = text.parse().expect("schedules are read as they are written");
+    let kernels = scheduled(Some(machine), schedules, Which::Given).expect("a CPU");
+    Some((Lowering { scheduled: Some(kernels), ..Lowering::default() }, some.len()))
+}
+
+/// The first result that is not as expected.
+fn differs(found: &[Buffer], expected: &[Buffer]) -> Option<String> {
+    found.iter().zip(expected).find_map(|(a, b)| {
+        let report = compare(a, b, 2e-3, 1e-3);
+        (!report.passed()).then(|| report.to_string())
+    })
+}
+
 #[test]
 fn scheduled_kernels_beside_others() {
-    let machine = surject::machine_named("avx2").expect("the machine is known");
     let (mut failures, mut all) = (Vec::new(), 0);
     for folder in programs() {
         let (program, args) = prepared(&folder);
         let function = program.main().expect("a function");
-        let mut text = String::new();
-        for (name, expression) in
-            expressions(function).expect("the assignments have expressions").iter().step_by(2)
-        {
-            let choice = choose(&*machine, expression).expect("a schedule");
-            text += &format!("kernel {name}\n{choice}");
-            all += 1;
-        }
-        let schedules = text.parse().expect("schedules are read as they are written");
-        let kernels = scheduled(Some("avx2"), schedules, Which::Given).expect("a CPU");
-        let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+        let (lower, count) = every_second(function, "avx2").expect("all assignments have schedules");
+        all += count;
         let run = |options: &CompileOptions| {
             let compiled = mlir::compile(&program, &function.name, options);
             compiled.map_err(|e| e.to_string())?.run(&args).map_err(|e| e.to_string())
         };
         let found = run(&CompileOptions { lower, ..CompileOptions::default() });
         let expected = run(&CompileOptions::default()).expect("the program is compiled");
-        let differs = |found: Vec<Buffer>| {
-            found.iter().zip(&expected).find_map(|(a, b)| {
-                let report = compare(a, b, 2e-3, 1e-3);
-                (!report.passed()).then(|| report.to_string())
-            })
-        };
-        let fault = found.map_or_else(Some, differs);
+        let fault = found.map_or_else(Some, |found| differs(&found, &expected));
         failures.extend(fault.map(|fault| format!("{}: {fault}", folder.display())));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(all > 100, "{all} kernels");
+}
+
+/// The same of random programs, on the interpreter of code, which sees what they do to memory.
+#[test]
+fn scheduled_kernels_of_random_programs() {
+    let (mut failures, mut all) = (Vec::new(), 0);
+    for seed in 0..400 {
+        let program = random_program_with(seed, 12, &Kinds::everything());
+        let Some(function) = program.main() else { continue };
+        let args = random_args(function, seed);
+        let Ok(expected) = surject::ir::interp::run(&program, &function.name, &args) else { continue };
+        let machine = ["generic", "avx2", "avx512"][seed as usize % 3];
+        let Some((options, count)) = every_second(function, machine) else { continue };
+        let target = Target { treats_all_as_large: seed % 2 == 0, ..Target::named(machine).expect("a CPU") };
+        let Ok(lowered) = lower_with(&program, &function.name, &target, &options) else { continue };
+        let fault = match lowered.interpret(&args, Default::default()) {
+            Ok(found) => differs(&found, &expected),
+            Err(InterpretError::Fault(fault)) if fault.is_limit() => continue,
+            Err(error) => Some(error.to_string()),
+        };
+        all += count;
+        failures.extend(fault.map(|fault| format!("{seed} on {machine}: {fault}")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(all > 300, "{all} kernels");
 }
