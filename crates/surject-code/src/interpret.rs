@@ -15,8 +15,8 @@
 //!
 //! # What it does not know
 //!
-//! Functions of the runtime are called as they are; what they do to memory is taken to be right. Those that call code
-//! back (sorts with a comparison of their own) are refused, and so are instructions of registers for tiles (AMX).
+//! Functions of the runtime are called as they are; what they do to memory is taken to be right. Only sorts, which call
+//! code back, are done here. Instructions of registers for tiles (AMX) are refused.
 //! Approximations of instructions (`rsqrt`) have as many digits as the instruction promises, not the same ones.
 
 mod arithmetic;
@@ -25,6 +25,7 @@ mod fault;
 mod instruction;
 mod memory;
 mod outside;
+mod sorts;
 
 use crate::{Function, Item, Linkage, Module, Statement, Symbol, Value};
 pub use fault::{Fault, FaultKind};

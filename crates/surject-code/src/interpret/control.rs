@@ -8,7 +8,7 @@ use crate::{Block, Carry, Elem, Index, Op, Statement, Symbol, Type, Value};
 const FUNCTIONS: u64 = 0x10;
 
 /// What ends a statement before it is done: something that it must not do, here or in what it calls.
-enum Stop {
+pub(super) enum Stop {
     Here(FaultKind),
     There(Fault),
 }
@@ -94,15 +94,23 @@ impl<'m> Process<'m> {
             self.tasks(function, [tasks as i64, workers as i64], table)?;
             return Ok(None);
         }
+        if let Some(status) = self.sorts(symbol.name(), &bits)? {
+            return Ok(Some(Word::One(status)));
+        }
         let types: Vec<Type> = operands.iter().map(|o| o.1).collect();
         Ok(self.outside(symbol.name(), &bits, &types, result)?.map(Word::One))
     }
 
+    /// The number of the function at an address.
+    pub(super) fn function_at(&self, address: u64) -> Done<usize> {
+        let id = address.checked_sub(FUNCTIONS).and_then(|id| usize::try_from(id).ok());
+        let missing = || FaultKind::NoFunction(format!("at {address:#x}"));
+        id.filter(|&id| id < self.functions.len()).ok_or_else(missing)
+    }
+
     /// Runs all tasks of a function, each on one of several workers, in a random order.
     fn tasks(&mut self, function: u64, [tasks, workers]: [i64; 2], table: u64) -> Result<(), Stop> {
-        let missing = || FaultKind::NoFunction(format!("at {function:#x}"));
-        let id = function.checked_sub(FUNCTIONS).and_then(|id| usize::try_from(id).ok());
-        let id = id.filter(|&id| id < self.functions.len()).ok_or_else(missing)?;
+        let id = self.function_at(function)?;
         let mut order: Vec<i64> = (0..tasks).collect();
         let alone = !std::mem::replace(&mut self.parallel, true);
         if alone {

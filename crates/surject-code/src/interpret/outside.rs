@@ -4,9 +4,6 @@ use super::{Done, FaultKind, Process};
 use crate::{Elem, Type};
 use surject_runtime::library::{surject_clock, symbols};
 
-/// Functions that call code back, for which there is no machine code here.
-const CALL_BACK: [&str; 2] = ["surject_sort", "surject_sort_keys"];
-
 /// The most operands of a function.
 const MOST: usize = 12;
 
@@ -19,9 +16,6 @@ impl Process<'_> {
         types: &[Type],
         result: Option<Type>,
     ) -> Done<Option<u64>> {
-        if CALL_BACK.contains(&name) {
-            return Err(FaultKind::Unknown(format!("`{name}`, which calls code back")));
-        }
         if name == "surject_clock" {
             return Ok(Some(surject_clock() as u64));
         }
