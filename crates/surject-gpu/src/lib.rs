@@ -60,13 +60,18 @@ pub struct Gpu {
     pub rate: f64,
     /// Products of `f16` or `bf16` that the matrix units sum in a second, by `mma.sync`.
     pub products: f64,
+    /// Products of `f64` that they sum.
+    pub doubles: f64,
     /// Cycles in a second.
     pub clock: f64,
 }
 
 impl Gpu {
-    /// The GPUs with a name: figures of A100 and H100 (NVIDIA's tuning guides).
-    pub const ALL: [Gpu; 2] = [
+    /// The GPUs with a name: figures of A100, H100 and B200 (NVIDIA's tuning guides and data sheets). Of a B200, NVIDIA says
+    /// 148 multiprocessors at up to 1.97 GHz, 75 TFLOPS of `f32` and 37 of `f64`, 8 TB/s, and 227 KiB for a block; the
+    /// 2250 TFLOPS of its matrix units are those of `tcgen05`, which is not used here. What they sum by `mma.sync`, which
+    /// nothing of NVIDIA's says, is taken to be what those of an A100 sum in a cycle.
+    pub const ALL: [Gpu; 3] = [
         Gpu {
             name: "sm_80",
             multiprocessors: 108,
@@ -78,6 +83,7 @@ impl Gpu {
             bandwidth: 1.555e12,
             rate: 9.75e12,
             products: 156e12,
+            doubles: 9.75e12,
             clock: 1.41e9,
         },
         Gpu {
@@ -91,7 +97,22 @@ impl Gpu {
             bandwidth: 3.35e12,
             rate: 33.5e12,
             products: 322e12,
+            doubles: 33.5e12,
             clock: 1.98e9,
+        },
+        Gpu {
+            name: "sm_100",
+            multiprocessors: 148,
+            warp: 32,
+            block: 128,
+            warps: 64,
+            shared: 227 << 10,
+            sector: 32,
+            bandwidth: 8e12,
+            rate: 37.2e12,
+            products: 297e12,
+            doubles: 18.6e12,
+            clock: 1.965e9,
         },
     ];
 

@@ -44,10 +44,10 @@ pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
 }
 
-/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and those of `f64`
-/// as many as `f32` has scalar ones.
+/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and `f64` has
+/// its own.
 fn peak(gpu: &Gpu, bytes: f64) -> f64 {
-    if bytes > 4.0 { gpu.rate } else { gpu.products * 2.0 / bytes }
+    if bytes > 4.0 { gpu.doubles } else { gpu.products * 2.0 / bytes }
 }
 
 /// Rows that a thread or a warp sums.
