@@ -559,6 +559,7 @@ impl Contractions {
             let factors = expression.matrix_units().map_or(2, |dtype| dtype.size());
             let depth = match factors {
                 8 => 16,
+                4 => 32,
                 _ if terms % 64 == 0 => 64,
                 _ => 32,
             };

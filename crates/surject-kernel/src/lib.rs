@@ -33,6 +33,9 @@
 //! most `n` groups are left. What an iteration of a loop over threads leaves under way passes to the iteration of the same
 //! number in the next loop over threads of the same outer agent. No other agent ends before its copies.
 //!
+//! **Products of matrices** round no product before it is summed, from the first term to the last, in the type of the sums.
+//! A `matmul tf32` rounds the elements of both operands, which are `f32`, to 10 bits of mantissa, to nearest even, first.
+//!
 //! **Prefetches** have no effect but on time, and may name any element.
 //!
 //! # Where things are
@@ -54,7 +57,7 @@ pub mod verify;
 pub use affine::{Affine, Guard, Term};
 pub use build::Builder;
 pub use kernel::{
-    Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,
+    Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,
     Temporality, Tile, Value,
 };
 pub use parse::parse;

@@ -4,8 +4,8 @@
 //! threads reach, reads of what nothing wrote. The interpreter finds these.
 
 use crate::{
-    Affine, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement, Tile,
-    Type, Value, print_statement,
+    Affine, Factors, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement,
+    Tile, Type, Value, print_statement,
 };
 use std::collections::HashSet;
 use std::fmt;
@@ -310,7 +310,7 @@ impl Verifier<'_> {
                 })?;
                 Ok(None)
             }
-            Op::MatMul { acc, a, b, .. } => {
+            Op::MatMul { factors, acc, a, b, .. } => {
                 need(self.levels.last() != Some(&Level::Thread), || {
                     "a thread alone multiplies no matrices".into()
                 })?;
@@ -320,6 +320,11 @@ impl Verifier<'_> {
                 self.writable(acc.mem)?;
                 let types = [a, b].map(|t| self.kernel.mem(t.mem).dtype);
                 need(types[0] == types[1], || format!("a product of {} and {}", types[0], types[1]))?;
+                let sum = self.kernel.mem(acc.mem).dtype;
+                let rounds = *factors == Factors::Tf32;
+                need(!rounds || [types[0], sum] == [DType::F32; 2], || {
+                    format!("a product of tf32 with operands of {} and sums of {sum}, not of f32", types[0])
+                })?;
                 Ok(None)
             }
             Op::For { .. } | Op::If { .. } => Ok(None),

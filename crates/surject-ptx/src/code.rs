@@ -281,6 +281,8 @@ pub(crate) enum Op {
         n: usize,
         k: usize,
         operands: Ty,
+        /// The bits of an element that count: of tf32, which has the width of `f32`, not all.
+        kept: u64,
         sum: Ty,
     },
     /// Nothing that is seen here.

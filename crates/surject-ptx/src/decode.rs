@@ -2,6 +2,9 @@
 
 use crate::code::{Alu, Atomic, Compare, Op, Part, Rounding, Shuffle, Space, Ty, Vote};
 
+/// What matrix units read of an element of tf32: 10 bits of mantissa.
+const TF32: u64 = 0xFFFF_E000;
+
 fn space(word: &str) -> Option<Space> {
     Some(match word {
         "global" => Space::Global,
@@ -276,7 +279,8 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             if !known {
                 return Err(format!("the product `{name}` is not known"));
             }
-            Ok(Op::MatMul { m, n, k, operands: a, sum })
+            let kept = if tf32 { TF32 } else { u64::MAX };
+            Ok(Op::MatMul { m, n, k, operands: a, kept, sum })
         }
         "fence" | "membar" | "prefetch" | "discard" => Ok(Op::Nothing),
         _ => Err(unknown()),

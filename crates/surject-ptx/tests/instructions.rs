@@ -257,6 +257,18 @@ fn matrices_are_multiplied_as_the_manual_lays_them_out() {
     assert!(block(32, SHARED, load).unwrap().iter().enumerate().all(|(i, &v)| v == i as u32));
 }
 
+/// Of an element of tf32, matrix units ignore the 13 last bits.
+#[test]
+fn factors_of_tf32_are_cut_off() {
+    // a is 1 + 2^-10 + 2^-11, which would be rounded up, and b is 2: sums of eight products.
+    let code = "mov.b32 %r3, 0x3F803000; mov.b32 %r4, 0x40001FFF; mov.b32 %r5, 0;\n\
+        mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},\n\
+        {%r4, %r4}, {%r5, %r5, %r5, %r5}; mov.b32 %r2, %r6;";
+    let found = block(32, "", code).unwrap();
+    let sum = 16.0 * (1.0f32 + 1.0 / 1024.0);
+    assert!(found.iter().all(|&bits| bits == sum.to_bits()), "{found:x?}");
+}
+
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
     assert!(

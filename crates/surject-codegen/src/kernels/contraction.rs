@@ -5,6 +5,7 @@ use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
+use surject_kernel::Factors;
 
 /// The threads of a warp.
 pub(crate) const WARP: i64 = 32;
@@ -45,6 +46,17 @@ pub struct Tiles {
     pub masked: bool,
 }
 
+/// As what matrix units multiply factors of a type: those of `f32`, which are [rounded](is_tf32) in the expression, as
+/// tf32.
+pub fn factors_of_units(factors: DType) -> Factors {
+    if factors == DType::F32 { Factors::Tf32 } else { Factors::Own }
+}
+
+/// Is a float of `f32` that is rounded to so many bits one of tf32?
+fn is_tf32(exponent: u32, mantissa: u32) -> bool {
+    (exponent, mantissa) == (8, 10)
+}
+
 /// The type in which matrix units sum products of factors.
 pub fn sum_of_units(factors: DType) -> DType {
     match factors {
@@ -59,8 +71,8 @@ pub fn sum_of_units(factors: DType) -> DType {
 pub enum Share {
     /// Each thread so many rows, and columns that lie next to each other.
     Thread([i64; 2]),
-    /// The matrix units of a warp so many rows and all columns; products of `f16` or `bf16` are not rounded before they
-    /// are summed, those of 8-bit integers are summed in `i32`.
+    /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
+    /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
 }
 
@@ -194,12 +206,22 @@ impl Expression {
 
     /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
     /// of 16 bits may be converted to `f32` first: the units round no product either. Those of 8 bits are converted to
-    /// the `i32` in which they are summed: it wraps, and so do the units.
+    /// the `i32` in which they are summed: it wraps, and so do the units. Factors of `f32` that are rounded to tf32 the
+    /// units take as they were before.
     fn parts_of_units(&self, parts: &Parts) -> Result<Parts, DType> {
         let narrow = |n: NodeId| match self.dag[n].node {
             Node::Convert(x) if self.converts_in_units(self.dag[x].dtype, self.dag[n].dtype) => x,
             _ => n,
         };
+        let as_tf32 = |n: NodeId| match self.dag[n].node {
+            Node::ReducePrecision(exponent, mantissa, x) if is_tf32(exponent, mantissa) => Some(x),
+            _ => None,
+        };
+        if let (Some(left), Some(right)) = (as_tf32(parts.left), as_tf32(parts.right))
+            && [left, right, parts.sum].map(|n| self.dag[n].dtype) == [DType::F32; 3]
+        {
+            return Ok(Parts { left, right, ..*parts });
+        }
         let [left, right] = [parts.left, parts.right].map(narrow);
         let (of_left, of_right) = (self.dag[left].dtype, self.dag[right].dtype);
         if of_left != of_right {
@@ -223,7 +245,7 @@ impl Expression {
         }
     }
 
-    /// The type of the factors that matrix units multiply, if they do the expression.
+    /// The type of the factors that matrix units multiply, if they do the expression; `f32` stands for tf32.
     pub fn matrix_units(&self) -> Option<DType> {
         let parts = self.parts_of_units(&self.parts()?).ok()?;
         Some(self.dag[parts.left].dtype)
@@ -390,7 +412,8 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
             let units = expression.parts_of_units(&parts);
             let units = units.map_err(|dtype| {
                 format!(
-                    "matrix units multiply f16, bf16, f64 or 8-bit integers summed in i32, of one type, not {dtype}"
+                    "matrix units multiply f16, bf16, f64, f32 that is rounded to tf32, or 8-bit integers summed in \
+                     i32, of one type, not {dtype}"
                 )
             })?;
             let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };

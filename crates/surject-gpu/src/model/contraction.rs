@@ -12,6 +12,10 @@ const SHARED: f64 = 128.0;
 const WIDEST: f64 = 16.0;
 /// Bytes that a multiprocessor gets from the caches in a cycle.
 const CACHE: f64 = 20.0;
+/// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
+const INTEGERS: f64 = 64.0;
+/// Operations that round an element to tf32.
+const ROUNDING: f64 = 6.0;
 /// Registers of a multiprocessor.
 const REGISTERS: f64 = 65_536.0;
 /// Registers of a thread beside its sums.
@@ -44,8 +48,8 @@ pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
 }
 
-/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and `f64` has
-/// its own.
+/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and those of tf32 half
+/// as many.
 fn peak(gpu: &Gpu, bytes: f64) -> f64 {
     if bytes > 4.0 { gpu.doubles } else { gpu.products * 2.0 / bytes }
 }
@@ -69,7 +73,11 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
             (of_one(scalar), warps * k * cycles)
         }
-        Share::Warp(_) => (of_one(peak(gpu, bytes)), warps * k * bytes * (own + n) / SHARED),
+        Share::Warp(_) => {
+            // Every warp rounds what it reads, where that is tf32.
+            let rounded = if bytes == 4.0 { warps * k * (own + n) * ROUNDING / INTEGERS } else { 0.0 };
+            (of_one(peak(gpu, bytes)) + rounded, warps * k * bytes * (own + n) / SHARED)
+        }
     };
     (arithmetic + shared).max((m + n) * k * bytes / CACHE)
 }

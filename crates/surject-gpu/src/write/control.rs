@@ -40,9 +40,9 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                 let result = self.exchange(source, *value)?;
                 self.define(results[0], result);
             }
-            Op::MatMul { sizes, acc, a, b } => {
+            Op::MatMul { sizes, factors, acc, a, b } => {
                 self.synchronise();
-                self.matmul(*sizes, [acc, a, b])?;
+                self.matmul((*sizes, *factors), [acc, a, b])?;
                 self.pending = [true; 2];
             }
             Op::For { low, high, step, kind, inits, body } => {

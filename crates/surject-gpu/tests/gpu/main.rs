@@ -10,4 +10,5 @@ mod programs;
 mod resources;
 mod sorts;
 mod strategies;
+mod tf32;
 mod update;

@@ -2,7 +2,7 @@
 //!
 //! Where both values can be copied as they are, the copies of the next turns run in the background.
 
-use super::super::super::contraction::sum_of_units;
+use super::super::super::contraction::{factors_of_units, sum_of_units};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
 use surject_ir::Scalar;
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
@@ -136,6 +136,7 @@ impl Lowering<'_> {
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
         let ((row, left_term), (column, right_term)) = (strides(left), strides(right));
         self.b.effect(Op::MatMul {
+            factors: factors_of_units(self.expression.dag[c.parts.left].dtype),
             sizes: MatMulSizes { m: rows as usize, n: columns as usize, k: terms as usize },
             acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1 },
             a: Tile { mem: left.mem, at: operand(left, &own)?, row, column: left_term },
