@@ -285,6 +285,16 @@ pub(crate) enum Op {
         kept: u64,
         sum: Ty,
     },
+    /// A product by four warps, of 64 rows and so many columns.
+    GroupMatMul {
+        n: usize,
+        operands: Ty,
+        sum: Ty,
+    },
+    GroupFence,
+    GroupCommit,
+    /// Waits until at most so many groups of products are left: its operand.
+    GroupWait,
     /// Nothing that is seen here.
     Nothing,
 }

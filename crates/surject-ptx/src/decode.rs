@@ -282,6 +282,19 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             let kept = if tf32 { TF32 } else { u64::MAX };
             Ok(Op::MatMul { m, n, k, operands: a, kept, sum })
         }
+        "wgmma" => match rest {
+            ["fence", "sync", "aligned"] => Ok(Op::GroupFence),
+            ["commit_group", "sync", "aligned"] => Ok(Op::GroupCommit),
+            ["wait_group", "sync", "aligned"] => Ok(Op::GroupWait),
+            ["mma_async", "sync", "aligned", shape, "f32", a @ ("f16" | "bf16"), b] if a == b => {
+                let n = shape.strip_prefix("m64n").and_then(|s| s.strip_suffix("k16")?.parse().ok());
+                let n = n.filter(|n: &usize| (8..=256).contains(n) && n.is_multiple_of(8));
+                let (operands, sum) =
+                    (Ty::named(a).ok_or_else(unknown)?, Ty::named("f32").ok_or_else(unknown)?);
+                Ok(Op::GroupMatMul { n: n.ok_or_else(unknown)?, operands, sum })
+            }
+            _ => Err(unknown()),
+        },
         "fence" | "membar" | "prefetch" | "discard" => Ok(Op::Nothing),
         _ => Err(unknown()),
     }

@@ -39,6 +39,7 @@
 mod arithmetic;
 mod code;
 mod decode;
+mod group;
 mod lexer;
 mod machine;
 mod matrix;
