@@ -2,7 +2,7 @@
 
 use crate::Gpu;
 use crate::model::{contraction, model};
-use surject_codegen::kernels::contraction::{Share, Tiles};
+use surject_codegen::kernels::contraction::{GROUP_TERMS, Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::running::Running;
@@ -505,18 +505,36 @@ impl Strategy for Serial {
 /// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
 pub struct Contractions {
     pub gpu: Gpu,
-    pub units: bool,
+    pub by: By,
+}
+
+/// Who sums a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Threads, in registers.
+    Threads,
+    /// The matrix units of a warp.
+    Units,
+    /// Those of four warps together.
+    Groups,
 }
 
 impl Strategy for Contractions {
     fn name(&self) -> &'static str {
-        if self.units { "matrix units" } else { "tiles" }
+        match self.by {
+            By::Threads => "tiles",
+            By::Units => "matrix units",
+            By::Groups => "warpgroups",
+        }
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let product = expression.product().ok_or("the expression is no sum of products")?;
         let factors = expression.matrix_units();
-        if self.units && factors.is_none() {
+        if self.by == By::Groups && self.gpu.group_products == 0.0 {
+            return Err("the machine has no products by four warps".into());
+        }
+        if self.by != By::Threads && factors.is_none() {
             return Err("its factors are not of one type that matrix units multiply".into());
         }
         let longest = |names: &[String]| {
@@ -555,7 +573,11 @@ impl Contractions {
     /// Tiles, and who sums what of them; the first of those that take the same time is the best.
     fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
         let mut all = Vec::new();
-        if self.units {
+        if self.by == By::Groups {
+            let tiles = [(128, 256), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64)];
+            return tiles.map(|(m, n)| ([m, n, GROUP_TERMS], Share::Group)).to_vec();
+        }
+        if self.by == By::Units {
             let factors = expression.matrix_units().map_or(2, |dtype| dtype.size());
             let depth = match factors {
                 8 => 16,

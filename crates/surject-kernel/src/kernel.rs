@@ -236,6 +236,8 @@ pub enum Op {
         sizes: MatMulSizes,
         /// As what the elements of `a` and `b` are multiplied.
         factors: Factors,
+        /// Who does it.
+        team: Team,
         /// The sum.
         acc: Tile,
         /// The left operand.
@@ -268,6 +270,17 @@ pub enum Op {
         /// Where it does not.
         otherwise: Region,
     },
+}
+
+named! {
+    /// Who does a matrix product.
+    Team {
+        /// A warp, or a task, for itself.
+        One = "one",
+        /// Four warps that follow each other, the first one's number a multiple of four, all at once: each its own rows of
+        /// the sum.
+        Group = "group",
+    }
 }
 
 named! {

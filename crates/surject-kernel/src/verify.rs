@@ -5,7 +5,7 @@
 
 use crate::{
     Affine, Factors, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement,
-    Tile, Type, Value, print_statement,
+    Team, Tile, Type, Value, print_statement,
 };
 use std::collections::HashSet;
 use std::fmt;
@@ -310,7 +310,7 @@ impl Verifier<'_> {
                 })?;
                 Ok(None)
             }
-            Op::MatMul { factors, acc, a, b, .. } => {
+            Op::MatMul { sizes, factors, team, acc, a, b } => {
                 need(self.levels.last() != Some(&Level::Thread), || {
                     "a thread alone multiplies no matrices".into()
                 })?;
@@ -318,6 +318,10 @@ impl Verifier<'_> {
                     self.tile(tile)?;
                 }
                 self.writable(acc.mem)?;
+                need(
+                    *team == Team::One || self.levels.last() == Some(&Level::Warp) && sizes.m == 16,
+                    || format!("a product by four warps of {} rows each; each warp has 16", sizes.m),
+                )?;
                 let types = [a, b].map(|t| self.kernel.mem(t.mem).dtype);
                 need(types[0] == types[1], || format!("a product of {} and {}", types[0], types[1]))?;
                 let sum = self.kernel.mem(acc.mem).dtype;

@@ -74,7 +74,16 @@ pub enum Share {
     /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
+    /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
+    Group,
 }
+
+/// Rows of each of four warps that sum together.
+pub const GROUP_ROWS: i64 = 16;
+/// Terms that they sum in a turn: a line of 128 bytes of 16-bit elements.
+pub const GROUP_TERMS: i64 = 64;
+/// The warps that sum together.
+pub const GROUP: i64 = 4;
 
 impl Tiles {
     /// The loops over rows.
@@ -86,6 +95,7 @@ impl Tiles {
     pub fn warps(&self) -> i64 {
         match self.share {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+            Share::Group => self.tile[0] / GROUP_ROWS,
         }
     }
 
@@ -93,7 +103,9 @@ impl Tiles {
     pub(crate) fn read(words: &[&str]) -> Result<Tiles, String> {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
-            return Err("a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M`".into());
+            return Err(
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M|group`".into()
+            );
         };
         let (share, masked) = match share {
             [share @ .., "masked"] => (share, true),
@@ -102,7 +114,8 @@ impl Tiles {
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
             ["warp", own] => Share::Warp(number(own)?),
-            _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
+            ["group"] => Share::Group,
+            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `warp ROWS` or `group`".into()),
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
         Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
@@ -116,6 +129,7 @@ impl fmt::Display for Tiles {
         match self.share {
             Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
             Share::Warp(rows) => write!(f, "warp {rows}")?,
+            Share::Group => write!(f, "group")?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }
     }
@@ -176,6 +190,16 @@ impl Contraction {
 }
 
 impl Expression {
+    /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
+    pub(crate) fn copies(&self, c: &Contraction) -> bool {
+        let plain = |node: NodeId| match &self.dag[node].node {
+            Node::Load { guards, .. } => guards.is_empty(),
+            _ => false,
+        };
+        let mut both = [c.parts.left, c.parts.right].into_iter().zip(c.bring);
+        c.cut(self).is_empty() && both.all(|(node, bring)| plain(node) && bring.lanes > 1)
+    }
+
     /// The parts of the only reduction, if that is a sum of products.
     pub(crate) fn parts(&self) -> Option<Parts> {
         let mut reductions =
@@ -393,6 +417,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let (rows, columns) = match tiles.share {
         Share::Thread([rows, columns]) => (rows, columns),
         Share::Warp(rows) => (rows, 1),
+        Share::Group => (GROUP_ROWS, 1),
     };
     if [m, n, k, rows, columns].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
@@ -408,7 +433,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) => parts,
-        Share::Warp(_) => {
+        Share::Warp(_) | Share::Group => {
             let units = expression.parts_of_units(&parts);
             let units = units.map_err(|dtype| {
                 format!(
@@ -449,5 +474,31 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         true => Some(expression.condition().ok_or("no mask throws sums away")?),
         false => None,
     };
-    Ok(Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition })
+    let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
+    if tiles.share == Share::Group {
+        fit_group(expression, &found)?;
+    }
+    Ok(found)
+}
+
+/// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
+fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
+    let dtype = expression.dag[c.parts.left].dtype;
+    if !matches!(dtype, DType::F16 | DType::BF16) {
+        return Err(format!("four warps together multiply f16 or bf16, not {dtype}"));
+    }
+    let [m, n, k] = c.tiles.tile;
+    if m % (GROUP * GROUP_ROWS) != 0 || n % GROUP_TERMS != 0 || k != GROUP_TERMS {
+        return Err(format!(
+            "four warps together sum 64 rows, columns by 64 and 64 terms, not {m} by {n} by {k}"
+        ));
+    }
+    let by_lines = |(bring, size): (&Bring, i64)| bring.by_terms || (size as u64).is_power_of_two();
+    if !c.bring.iter().zip([m, n]).all(by_lines) {
+        return Err("lines of rows or columns that are not a power of two".into());
+    }
+    if !expression.copies(c) || c.tiles.masked {
+        return Err("four warps together sum what is copied as it is, in whole tiles".into());
+    }
+    Ok(())
 }

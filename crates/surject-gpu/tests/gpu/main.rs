@@ -3,6 +3,7 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod groups;
 mod harness;
 mod kernels;
 mod plans;

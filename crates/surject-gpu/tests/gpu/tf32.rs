@@ -120,10 +120,7 @@ fn products_of_tf32_are_those_of_rounded_factors() {
                     true => [size, TERMS],
                     false => [TERMS, size],
                 };
-                let args = vec![
-                    buffer(&a, of(left, 'i', ROWS)),
-                    buffer(&b, of(right, 'j', COLUMNS)),
-                ];
+                let args = vec![buffer(&a, of(left, 'i', ROWS)), buffer(&b, of(right, 'j', COLUMNS))];
                 collect(&program, &args, &machine, &mut collected).expect("it is supported");
                 cases.push((program.clone(), args, exact, by_hand(&a, &b, left, right)));
             }

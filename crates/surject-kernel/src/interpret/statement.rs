@@ -82,7 +82,7 @@ impl Machine<'_> {
                 }
                 return Ok(());
             }
-            Op::MatMul { sizes, factors, acc, a, b } => {
+            Op::MatMul { sizes, factors, acc, a, b, .. } => {
                 return self.matmul(agent, (*sizes, *factors), [acc, a, b]);
             }
             op => {
