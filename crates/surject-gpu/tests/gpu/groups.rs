@@ -3,12 +3,17 @@
 use crate::assembler::assemble;
 use crate::harness::{Collected, OnPtx, collect, on_ptx};
 use crate::programs::program;
+use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::{Machine, Strategy, choose};
-use surject_codegen::kernels::run::expressions;
+use surject_codegen::kernels::run::{expressions, kernels};
+use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::Gpu;
+use surject_gpu::compile;
 use surject_gpu::model::model;
+use surject_gpu::write::{module, write};
 use surject_ir::testing::random_args;
-use surject_ir::{Program, interp};
+use surject_ir::{Program, StatementKind, interp};
+use surject_kernel::Kernel;
 
 /// A Hopper GPU that has nothing else.
 struct Groups(Gpu);
@@ -81,6 +86,33 @@ fn products_by_four_warps_give_what_the_interpreter_gives() {
             assert_eq!(kernel.spilled, 0, "{kernel:?}");
             eprintln!("{kernel:?}");
         }
+    }
+}
+
+/// The largest tile: 128 registers of a thread are sums.
+#[test]
+fn the_assembler_takes_the_largest_tile() {
+    let machine = hopper();
+    let (mut written, mut names) = (Vec::new(), 0);
+    for left in ["i,k", "k,i"] {
+        for right in ["k,j", "j,k"] {
+            let program = product("bf16", [2048, 2048, 2048], [left, right], "bf16");
+            let function = program.function("main").unwrap();
+            let StatementKind::Store { field, .. } = function.body.statements[0].kind else {
+                panic!("no store")
+            };
+            for made in kernels(function, field, &machine, "k", &Schedules::default()).unwrap().kernels {
+                let named = Kernel { name: format!("k{names}"), ..made.launch.kernel };
+                names += 1;
+                written.push(write(&legal(&named).unwrap()).unwrap());
+            }
+        }
+    }
+    let ptx = compile::ptx(&module(&written), "sm_90a").unwrap_or_else(|error| panic!("{error}"));
+    assert!(ptx.contains("m64n256k16"));
+    for kernel in assemble(&ptx, "sm_90a").unwrap_or_default() {
+        eprintln!("{kernel:?}");
+        assert!(kernel.spilled == 0 && kernel.registers <= 255, "{kernel:?}");
     }
 }
 

@@ -35,9 +35,14 @@ fn product(left: &str, right: &str) -> Program {
     };
     program(
         &format!("a: {}, b: {}", shape(left, 'i', ROWS), shape(right, 'j', COLUMNS)),
+        // One of them as a program has it that was imported.
         &format!(
-            "y : f32[{ROWS},{COLUMNS}] =:+ over i<{ROWS}, j<{COLUMNS}, k<{TERMS} at [i,j]: \
-             reduce_precision<8,10>(a[{left}]) * reduce_precision<8,10>(b[{right}])"
+            "let t : {} =: over m<{}, n<{}: reduce_precision<8,10>(a[m,n])\n  \
+             y : f32[{ROWS},{COLUMNS}] =:+ over i<{ROWS}, j<{COLUMNS}, k<{TERMS} at [i,j]: \
+             t[{left}] * reduce_precision<8,10>(b[{right}])",
+            shape(left, 'i', ROWS),
+            if left.starts_with('i') { ROWS } else { TERMS },
+            if left.starts_with('i') { TERMS } else { ROWS },
         ),
     )
 }
