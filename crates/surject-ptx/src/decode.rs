@@ -40,6 +40,12 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
     if let Some(single) = name.strip_suffix("x2").filter(|n| !n.starts_with("cvt")) {
         return match decode(single)? {
             Op::Alu(alu, ty) if ty.bits == 16 => Ok(Op::Pair(alu, ty)),
+            // Those of sm_100.
+            Op::Alu(alu @ (Alu::Add | Alu::Sub | Alu::MulFloat | Alu::Fma), ty)
+                if ty.is_float() && ty.bits == 32 =>
+            {
+                Ok(Op::Pair(alu, ty))
+            }
             _ => Err(format!("the instruction `{name}` is not known")),
         };
     }

@@ -102,6 +102,12 @@ fn conversions_round_and_saturate() {
         ),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
         ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
+        ("mul.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4040_0000_40c0_0000),
+        ("add.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4080_0000_40a0_0000),
+        (
+            "fma.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000, 0x3F8000003F800000;",
+            0x4080_0000_40e0_0000,
+        ),
         ("fma.rn.bf16x2 %r1, 0x3F804000, 0x40003F80, 0x00003F80; cvt.u64.u32 %out, %r1;", 0x4000_4040),
         // 1.0078125² − 1 lies between two: to the even one.
         ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c80),

@@ -24,7 +24,7 @@ impl Block<'_> {
             Op::Pair(op, ty) => {
                 let (args, count) = self.arguments(thread, operands)?;
                 let half = |by: u32| alu(*op, *ty, &args.map(|a| a >> by & ty.mask())[..count]);
-                self.set(thread, target()?, half(16)? << 16 | half(0)?)
+                self.set(thread, target()?, half(ty.bits)? << ty.bits | half(0)?)
             }
             Op::Multiply(part, ty) => {
                 let (a, b) = (self.value(thread, operand(1)?)?, self.value(thread, operand(2)?)?);
