@@ -221,6 +221,8 @@ pub(crate) enum Op {
     Alu(Alu, Ty),
     /// The same on both halves of a register.
     Pair(Alu, Ty),
+    /// In `f32`, with operands of this type but for the last one.
+    Mixed(Alu, Ty),
     Multiply(Part, Ty),
     MultiplyAdd(Part, Ty),
     Convert {

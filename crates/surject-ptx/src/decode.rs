@@ -59,7 +59,17 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
         let strange = rest.iter().find(|w| !known.contains(*w) && Ty::named(w).is_none());
         strange.map_or(Ok(()), |w| Err(format!("`.{w}` of `{name}` is not known")))
     };
-    let alu = |alu: Alu| -> Result<Op, String> { Ok(Op::Alu(alu, last()?)) };
+    let alu = |alu: Alu| -> Result<Op, String> {
+        let types: Vec<Ty> = rest.iter().filter_map(|w| Ty::named(w)).collect();
+        match (&types[..], rest) {
+            (&[ty], _) => Ok(Op::Alu(alu, ty)),
+            // Those of sm_100.
+            (&[_, ty], ["rn", "f32", "f16" | "bf16"]) if matches!(alu, Alu::Add | Alu::Sub | Alu::Fma) => {
+                Ok(Op::Mixed(alu, ty))
+            }
+            _ => Err(unknown()),
+        }
+    };
     match *first {
         "add" | "sub" => {
             only(&["rn"])?;

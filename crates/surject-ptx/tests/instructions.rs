@@ -102,6 +102,12 @@ fn conversions_round_and_saturate() {
         ),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
         ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
+        ("mov.b16 %h1, 0x4000; add.rn.f32.bf16 %r1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;", 0x4040_0000),
+        ("mov.b16 %h1, 0x4000; sub.rn.f32.f16 %r1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;", 0x3f80_0000),
+        (
+            "mov.b16 %h1, 0x4000; fma.rn.f32.bf16 %r1, %h1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;",
+            0x40a0_0000,
+        ),
         ("mul.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4040_0000_40c0_0000),
         ("add.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4080_0000_40a0_0000),
         (
