@@ -433,23 +433,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) => parts,
-        Share::Warp(_) | Share::Group => {
-            let units = expression.parts_of_units(&parts);
-            let units = units.map_err(|dtype| {
-                format!(
-                    "matrix units multiply f16, bf16, f64, f32 that is rounded to tf32, or 8-bit integers summed in \
-                     i32, of one type, not {dtype}"
-                )
-            })?;
-            let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };
-            if rows % 16 != 0 || n > 8 * WARP || k % least != 0 {
-                return Err(format!(
-                    "the rows of a warp are a multiple of 16 and the terms of {least}, not {rows} and {k}, and the \
-                     columns at most 256"
-                ));
-            }
-            units
-        }
+        Share::Warp(_) | Share::Group => fit_units(expression, &parts, rows, [n, k])?,
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
@@ -479,6 +463,25 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         fit_group(expression, &found)?;
     }
     Ok(found)
+}
+
+/// The parts of a sum whose factors matrix units multiply, for so many rows of a warp, columns and terms.
+fn fit_units(expression: &Expression, parts: &Parts, rows: i64, [n, k]: [i64; 2]) -> Result<Parts, String> {
+    let units = expression.parts_of_units(parts);
+    let units = units.map_err(|dtype| {
+        format!(
+            "matrix units multiply f16, bf16, f64, f32 that is rounded to tf32, or 8-bit integers summed in i32, of \
+             one type, not {dtype}"
+        )
+    })?;
+    let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };
+    if rows % 16 != 0 || n > 8 * WARP || k % least != 0 {
+        return Err(format!(
+            "the rows of a warp are a multiple of 16 and the terms of {least}, not {rows} and {k}, and the columns at \
+             most 256"
+        ));
+    }
+    Ok(units)
 }
 
 /// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
