@@ -5,6 +5,7 @@ use crate::programs::program;
 use surject_codegen::kernels::machine::{Machine, Strategy, choose};
 use surject_codegen::kernels::run::expressions;
 use surject_gpu::Gpu;
+use surject_gpu::model::model;
 use surject_ir::testing::Rng;
 use surject_ir::{Buffer, DType, Program, Scalar};
 
@@ -147,6 +148,30 @@ fn products_of_tf32_are_those_of_rounded_factors() {
         }
         assert!(executor.counts.iter().all(|c| c.1.products > 0));
     }
+}
+
+/// What is chosen for a large product of tf32, and what it takes by the model; of `f32` beside it.
+#[test]
+fn large_products_of_tf32_are_those_of_matrix_units() {
+    let mut said = String::new();
+    for gpu in Gpu::ALL {
+        for (what, a, b) in [
+            ("tf32", "reduce_precision<8,10>(a[i,k])", "reduce_precision<8,10>(b[k,j])"),
+            ("f32", "a[i,k]", "b[k,j]"),
+        ] {
+            let program = program(
+                "a: f32[2048,2048], b: f32[2048,2048]",
+                &format!("y : f32[2048,2048] =:+ over i<2048, j<2048, k<2048 at [i,j]: {a} * {b}"),
+            );
+            for (_, expression) in expressions(program.function("main").unwrap()).unwrap() {
+                let choice = choose(&gpu, &expression).unwrap();
+                let found = model(&gpu, &expression, &choice.proposal.schedule);
+                let schedule = choice.proposal.schedule;
+                said += &format!("{what} on {}: {}: {found}\n{schedule}", gpu.name, choice.strategy);
+            }
+        }
+    }
+    insta::assert_snapshot!(said);
 }
 
 /// Nobody asks for tf32 here.
