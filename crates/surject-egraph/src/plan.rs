@@ -8,6 +8,7 @@ use crate::lang::Op;
 use crate::terms::{Class, Term, Terms};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use surject_ir::DType;
 
 /// A plan for one block.
 #[derive(Clone, Debug)]
@@ -472,30 +473,41 @@ impl<'a> Search<'a> {
     }
 
     /// Stores what a value is widened from in place of the wide value: it takes less memory, widening is nothing beside
-    /// reading, and whoever reads it sees how few bits there are.
+    /// reading, and whoever reads it sees how few bits there are. So it does with what is rounded to tf32.
     fn narrow(&mut self, order: &[Class]) {
         for &class in order {
             let term = self.terms.term(&self.plan.choice, class);
-            let Some(Term::Point(Some(Op::Convert(wide)), operand)) = term else { continue };
+            let Some(Term::Point(Some(op), operand)) = term else { continue };
             let &[inner] = &operand[..] else { continue };
             let from = self.terms.classes[inner].dtype;
-            let leaf = self.terms.term(&self.plan.choice, inner).is_none_or(Term::is_leaf);
-            let stays = self.root[class] || leaf || !self.plan.kernels.contains_key(&class);
-            if stays || self.plan.stored[inner] || from.is_bool() || from.size() >= wide.size() {
+            let there = self.plan.stored[inner]
+                || self.terms.term(&self.plan.choice, inner).is_none_or(Term::is_leaf);
+            let fits = match op {
+                Op::Convert(wide) => !there && !from.is_bool() && from.size() < wide.size(),
+                Op::ReducePrecision(8, 10) => from == DType::F32,
+                _ => false,
+            };
+            if !fits || self.root[class] || !self.plan.kernels.contains_key(&class) {
                 continue;
             }
             let mut all = self.readers[class].clone();
-            all.extend(&self.users[inner]);
-            all.insert(inner);
+            if !there {
+                all.extend(&self.users[inner]);
+                all.insert(inner);
+            }
             all.remove(&class);
             let all: Vec<Class> = all.into_iter().collect();
-            (self.plan.stored[class], self.plan.stored[inner]) = (false, true);
+            self.plan.stored[class] = false;
+            self.plan.stored[inner] |= !there;
             match self.recost(&all, f64::MAX) {
                 Some(kernels) => {
                     self.remove(class);
                     self.commit(all, kernels);
                 }
-                None => (self.plan.stored[class], self.plan.stored[inner]) = (true, false),
+                None => {
+                    self.plan.stored[class] = true;
+                    self.plan.stored[inner] &= there;
+                }
             }
         }
     }

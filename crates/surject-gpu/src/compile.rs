@@ -31,11 +31,13 @@ pub enum CompileError {
 }
 
 /// The passes, in order: from a `gpu.module` to a binary with PTX for an architecture. Loops become branches, and everything
-/// LLVM's; then LLVM optimises and writes PTX of ISA 8.0. The passes for the dialect `gpu` are not among them: they refuse
+/// LLVM's; then LLVM optimises and writes PTX of the oldest ISA that has what is used: 8.0, or 8.6 for sm_100. The passes for the dialect `gpu` are not among them: they refuse
 /// LLVM's square roots and fused products, and take functions of floats from libdevice.
 pub fn passes(architecture: &str) -> String {
+    let digits: String = architecture.chars().filter(char::is_ascii_digit).collect();
+    let isa = if digits.parse().is_ok_and(|number: u32| number >= 100) { 86 } else { 80 };
     format!(
-        "builtin.module(nvvm-attach-target{{chip={architecture} features=+ptx80 O=3}},convert-scf-to-cf,\
+        "builtin.module(nvvm-attach-target{{chip={architecture} features=+ptx{isa} O=3}},convert-scf-to-cf,\
          convert-cf-to-llvm,convert-arith-to-llvm,convert-nvvm-to-llvm,reconcile-unrealized-casts,\
          gpu-module-to-binary{{format=isa}})"
     )

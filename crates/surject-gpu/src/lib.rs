@@ -12,6 +12,7 @@
 //! * `scans`: threads run through lines in order, or those of a block share a line and exchange what comes before;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
 //! * `matrix units`: the same for factors of 8 and 16 bits and `f64`, whose products a warp sums at once;
+//! * `warpgroups`: the same for 16-bit floats, by four warps at once from shared memory (sm_90a);
 //! * `serial`: one thread, which every expression allows.
 //!
 //! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
@@ -31,7 +32,7 @@ pub mod sass;
 mod strategies;
 pub mod write;
 
-use strategies::{Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
+use strategies::{By, Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
 use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
@@ -60,13 +61,20 @@ pub struct Gpu {
     pub rate: f64,
     /// Products of `f16` or `bf16` that the matrix units sum in a second, by `mma.sync`.
     pub products: f64,
+    /// The same by products of four warps (`wgmma`); 0 where there are none.
+    pub group_products: f64,
+    /// Products of `f64` that they sum.
+    pub doubles: f64,
     /// Cycles in a second.
     pub clock: f64,
 }
 
 impl Gpu {
-    /// The GPUs with a name: figures of A100 and H100 (NVIDIA's tuning guides).
-    pub const ALL: [Gpu; 2] = [
+    /// The GPUs with a name: figures of A100, H100 and B200 (NVIDIA's tuning guides and data sheets). Of a B200, NVIDIA says
+    /// 148 multiprocessors at up to 1.97 GHz, 75 TFLOPS of `f32` and 37 of `f64`, 8 TB/s, and 227 KiB for a block; the
+    /// 2250 TFLOPS of its matrix units are those of `tcgen05`, which is not used here. What they sum by `mma.sync`, which
+    /// nothing of NVIDIA's says, is taken to be what those of an A100 sum in a cycle.
+    pub const ALL: [Gpu; 3] = [
         Gpu {
             name: "sm_80",
             multiprocessors: 108,
@@ -78,6 +86,8 @@ impl Gpu {
             bandwidth: 1.555e12,
             rate: 9.75e12,
             products: 156e12,
+            group_products: 0.0,
+            doubles: 9.75e12,
             clock: 1.41e9,
         },
         Gpu {
@@ -91,7 +101,24 @@ impl Gpu {
             bandwidth: 3.35e12,
             rate: 33.5e12,
             products: 322e12,
+            group_products: 494.5e12,
+            doubles: 33.5e12,
             clock: 1.98e9,
+        },
+        Gpu {
+            name: "sm_100",
+            multiprocessors: 148,
+            warp: 32,
+            block: 128,
+            warps: 64,
+            shared: 227 << 10,
+            sector: 32,
+            bandwidth: 8e12,
+            rate: 37.2e12,
+            products: 297e12,
+            group_products: 0.0,
+            doubles: 18.6e12,
+            clock: 1.965e9,
         },
     ];
 
@@ -159,8 +186,9 @@ impl Machine for Gpu {
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
         let gpu = || self.clone();
         vec![
-            Box::new(Contractions { gpu: gpu(), units: true }),
-            Box::new(Contractions { gpu: gpu(), units: false }),
+            Box::new(Contractions { gpu: gpu(), by: By::Groups }),
+            Box::new(Contractions { gpu: gpu(), by: By::Units }),
+            Box::new(Contractions { gpu: gpu(), by: By::Threads }),
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
             Box::new(Transposes(gpu())),

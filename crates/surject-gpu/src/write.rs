@@ -24,12 +24,14 @@
 mod access;
 mod control;
 mod fragments;
+mod group;
 mod matrix;
 mod value;
 
 pub use surject_codegen::kernels::mlir::WriteError;
 
 use fragments::Fragments;
+use group::Layouts;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use surject_codegen::kernels::mlir::{Done, KernelWriter, Text, element, lanes_of};
@@ -156,6 +158,10 @@ struct Writer<'k> {
     sums: Vec<(Mem, MatMulSizes)>,
     /// Those that are there.
     fragments: HashMap<Mem, Fragments>,
+    /// How operands of products by four warps lie in shared memory.
+    layouts: Layouts,
+    /// The variable of the loop over warps that is being written.
+    warp: Option<Value>,
     agent: Agent,
     /// Threads of a block.
     threads: i64,
@@ -182,6 +188,8 @@ impl<'k> Writer<'k> {
             memory: HashMap::new(),
             sums: fragments::sums(kernel),
             fragments: HashMap::new(),
+            layouts: Layouts::new(),
+            warp: None,
             agent: Agent::Block,
             threads: 1,
             grid: 0,
@@ -202,6 +210,7 @@ impl<'k> Writer<'k> {
         if self.threads > MAX_THREADS {
             return Err(format!("{} threads; a block has at most {MAX_THREADS}", self.threads));
         }
+        self.layouts = group::layouts(kernel)?;
         self.dynamic = shared_bytes(kernel) > STATIC_SHARED;
         let params = self.parameters();
         self.thread_numbers();
@@ -209,9 +218,10 @@ impl<'k> Writer<'k> {
         self.statements(&kernel.body.body)?;
         let name = &kernel.name;
         if self.dynamic {
+            let alignment = if self.layouts.is_empty() { 16 } else { group::LINES };
             let _ = writeln!(
                 self.globals,
-                "    llvm.mlir.global external @{name}_shared() {{addr_space = 3 : i32, alignment = 16 : i64}} : \
+                "    llvm.mlir.global external @{name}_shared() {{addr_space = 3 : i32, alignment = {alignment} : i64}} : \
                  !llvm.array<0 x i8>"
             );
         }

@@ -3,7 +3,7 @@
 use crate::{Access, Affine, Guard, Level, Space, Type};
 use std::collections::HashMap;
 use std::fmt;
-use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, named};
 
 /// A value: the result of a statement, a parameter of a region, or a size. Each is defined once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -234,6 +234,10 @@ pub enum Op {
     MatMul {
         /// Rows of `acc` and of `a`, columns of `acc` and of `b`, the terms of a sum.
         sizes: MatMulSizes,
+        /// As what the elements of `a` and `b` are multiplied.
+        factors: Factors,
+        /// Who does it.
+        team: Team,
         /// The sum.
         acc: Tile,
         /// The left operand.
@@ -266,6 +270,27 @@ pub enum Op {
         /// Where it does not.
         otherwise: Region,
     },
+}
+
+named! {
+    /// Who does a matrix product.
+    Team {
+        /// A warp, or a task, for itself.
+        One = "one",
+        /// Four warps that follow each other, the first one's number a multiple of four, all at once: each its own rows of
+        /// the sum.
+        Group = "group",
+    }
+}
+
+named! {
+    /// As what a matrix product multiplies the elements of its operands.
+    Factors {
+        /// As what they are.
+        Own = "own",
+        /// As elements of `f32` that are rounded to 10 bits of mantissa, to nearest even, first.
+        Tf32 = "tf32",
+    }
 }
 
 /// The sizes of a matrix product.

@@ -6,8 +6,8 @@
 mod lexer;
 
 use crate::{
-    Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Memory, Op, Place, Region, Source,
-    Space, Statement, Temporality, Tile, Type, Value,
+    Access, Affine, Factors, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Memory, Op, Place, Region,
+    Source, Space, Statement, Team, Temporality, Tile, Type, Value,
 };
 use lexer::{Lexed, Token};
 use std::collections::HashMap;
@@ -487,6 +487,8 @@ impl Parser {
             "async_wait" => Op::AsyncWait(self.count("a number of groups")?),
             "barrier" => Op::Barrier(self.named("block or warp", Level::from_name)?),
             "matmul" => {
+                let team = if self.lexed.keyword("group") { Team::Group } else { Team::One };
+                let factors = if self.lexed.keyword("tf32") { Factors::Tf32 } else { Factors::Own };
                 self.lexed.need(Token::Open)?;
                 let m = self.count("a number of rows")?;
                 self.lexed.need(Token::Comma)?;
@@ -498,7 +500,7 @@ impl Parser {
                 self.lexed.need(Token::Comma)?;
                 let a = self.tile()?;
                 self.lexed.need(Token::Comma)?;
-                Op::MatMul { sizes: MatMulSizes { m, n, k }, acc, a, b: self.tile()? }
+                Op::MatMul { sizes: MatMulSizes { m, n, k }, factors, team, acc, a, b: self.tile()? }
             }
             "for" => self.for_loop()?,
             "if" => {

@@ -1,6 +1,9 @@
 //! The text form of kernels; [`crate::parse()`] reads it.
 
-use crate::{Kernel, LoopKind, Mem, Memory, Op, Place, Region, Source, Statement, Temporality, Tile, Value};
+use crate::{
+    Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Place, Region, Source, Statement, Team,
+    Temporality, Tile, Value,
+};
 use std::fmt::{self, Write};
 use surject_ir::literal;
 
@@ -150,9 +153,18 @@ impl Printer {
             Op::AsyncCommit => put!(self, "async_commit"),
             Op::AsyncWait(groups) => put!(self, "async_wait {groups}"),
             Op::Barrier(level) => put!(self, "barrier {level}"),
-            Op::MatMul { sizes, acc, a, b } => {
+            Op::MatMul { sizes, factors, team, acc, a, b } => {
                 let tiles: Vec<String> = [acc, a, b].into_iter().map(|t| self.tile(t)).collect();
-                put!(self, "matmul ({}, {}, {}) {}", sizes.m, sizes.n, sizes.k, tiles.join(", "));
+                let MatMulSizes { m, n, k } = sizes;
+                let factors = match factors {
+                    Factors::Own => String::new(),
+                    Factors::Tf32 => format!("{factors} "),
+                };
+                let team = match team {
+                    Team::One => String::new(),
+                    Team::Group => format!("{team} "),
+                };
+                put!(self, "matmul {team}{factors}({m}, {n}, {k}) {}", tiles.join(", "));
             }
             Op::For { low, high, step, kind, inits, body } => {
                 let (variable, carried) = body.params.split_first().unwrap_or((&Value(0), &[]));

@@ -4,8 +4,8 @@
 //! threads reach, reads of what nothing wrote. The interpreter finds these.
 
 use crate::{
-    Affine, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement, Tile,
-    Type, Value, print_statement,
+    Affine, Factors, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement,
+    Team, Tile, Type, Value, print_statement,
 };
 use std::collections::HashSet;
 use std::fmt;
@@ -310,7 +310,7 @@ impl Verifier<'_> {
                 })?;
                 Ok(None)
             }
-            Op::MatMul { acc, a, b, .. } => {
+            Op::MatMul { sizes, factors, team, acc, a, b } => {
                 need(self.levels.last() != Some(&Level::Thread), || {
                     "a thread alone multiplies no matrices".into()
                 })?;
@@ -318,8 +318,17 @@ impl Verifier<'_> {
                     self.tile(tile)?;
                 }
                 self.writable(acc.mem)?;
+                need(
+                    *team == Team::One || self.levels.last() == Some(&Level::Warp) && sizes.m == 16,
+                    || format!("a product by four warps of {} rows each; each warp has 16", sizes.m),
+                )?;
                 let types = [a, b].map(|t| self.kernel.mem(t.mem).dtype);
                 need(types[0] == types[1], || format!("a product of {} and {}", types[0], types[1]))?;
+                let sum = self.kernel.mem(acc.mem).dtype;
+                let rounds = *factors == Factors::Tf32;
+                need(!rounds || [types[0], sum] == [DType::F32; 2], || {
+                    format!("a product of tf32 with operands of {} and sums of {sum}, not of f32", types[0])
+                })?;
                 Ok(None)
             }
             Op::For { .. } | Op::If { .. } => Ok(None),

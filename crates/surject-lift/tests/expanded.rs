@@ -282,3 +282,16 @@ fn scans_are_loops() {
         ));
     }
 }
+
+/// Operands are rounded to tf32, to nearest even, where the algorithm asks for one product of these.
+#[test]
+fn products_of_tf32_round_their_operands() {
+    agree(
+        "func.func @main() -> tensor<1x2xf32> {
+  %a = stablehlo.constant dense<[[1.00048828125, 1.0009765625, 1.00146484375, 3.4e38]]> : tensor<1x4xf32>
+  %b = stablehlo.constant dense<[[1.0, 2.000001], [0.5, -3.0004883], [4.0, 7.77], [0.0, 1.0e-40]]> : tensor<4x2xf32>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<1x4xf32>, tensor<4x2xf32>) -> tensor<1x2xf32>
+  func.return %0 : tensor<1x2xf32>
+}",
+    );
+}

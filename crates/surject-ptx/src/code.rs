@@ -221,6 +221,8 @@ pub(crate) enum Op {
     Alu(Alu, Ty),
     /// The same on both halves of a register.
     Pair(Alu, Ty),
+    /// In `f32`, with operands of this type but for the last one.
+    Mixed(Alu, Ty),
     Multiply(Part, Ty),
     MultiplyAdd(Part, Ty),
     Convert {
@@ -281,8 +283,20 @@ pub(crate) enum Op {
         n: usize,
         k: usize,
         operands: Ty,
+        /// The bits of an element that count: of tf32, which has the width of `f32`, not all.
+        kept: u64,
         sum: Ty,
     },
+    /// A product by four warps, of 64 rows and so many columns.
+    GroupMatMul {
+        n: usize,
+        operands: Ty,
+        sum: Ty,
+    },
+    GroupFence,
+    GroupCommit,
+    /// Waits until at most so many groups of products are left: its operand.
+    GroupWait,
     /// Nothing that is seen here.
     Nothing,
 }

@@ -2,6 +2,9 @@
 
 use crate::code::{Alu, Atomic, Compare, Op, Part, Rounding, Shuffle, Space, Ty, Vote};
 
+/// What matrix units read of an element of tf32: 10 bits of mantissa.
+const TF32: u64 = 0xFFFF_E000;
+
 fn space(word: &str) -> Option<Space> {
     Some(match word {
         "global" => Space::Global,
@@ -37,6 +40,12 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
     if let Some(single) = name.strip_suffix("x2").filter(|n| !n.starts_with("cvt")) {
         return match decode(single)? {
             Op::Alu(alu, ty) if ty.bits == 16 => Ok(Op::Pair(alu, ty)),
+            // Those of sm_100.
+            Op::Alu(alu @ (Alu::Add | Alu::Sub | Alu::MulFloat | Alu::Fma), ty)
+                if ty.is_float() && ty.bits == 32 =>
+            {
+                Ok(Op::Pair(alu, ty))
+            }
             _ => Err(format!("the instruction `{name}` is not known")),
         };
     }
@@ -50,7 +59,17 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
         let strange = rest.iter().find(|w| !known.contains(*w) && Ty::named(w).is_none());
         strange.map_or(Ok(()), |w| Err(format!("`.{w}` of `{name}` is not known")))
     };
-    let alu = |alu: Alu| -> Result<Op, String> { Ok(Op::Alu(alu, last()?)) };
+    let alu = |alu: Alu| -> Result<Op, String> {
+        let types: Vec<Ty> = rest.iter().filter_map(|w| Ty::named(w)).collect();
+        match (&types[..], rest) {
+            (&[ty], _) => Ok(Op::Alu(alu, ty)),
+            // Those of sm_100.
+            (&[_, ty], ["rn", "f32", "f16" | "bf16"]) if matches!(alu, Alu::Add | Alu::Sub | Alu::Fma) => {
+                Ok(Op::Mixed(alu, ty))
+            }
+            _ => Err(unknown()),
+        }
+    };
     match *first {
         "add" | "sub" => {
             only(&["rn"])?;
@@ -276,8 +295,22 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             if !known {
                 return Err(format!("the product `{name}` is not known"));
             }
-            Ok(Op::MatMul { m, n, k, operands: a, sum })
+            let kept = if tf32 { TF32 } else { u64::MAX };
+            Ok(Op::MatMul { m, n, k, operands: a, kept, sum })
         }
+        "wgmma" => match rest {
+            ["fence", "sync", "aligned"] => Ok(Op::GroupFence),
+            ["commit_group", "sync", "aligned"] => Ok(Op::GroupCommit),
+            ["wait_group", "sync", "aligned"] => Ok(Op::GroupWait),
+            ["mma_async", "sync", "aligned", shape, "f32", a @ ("f16" | "bf16"), b] if a == b => {
+                let n = shape.strip_prefix("m64n").and_then(|s| s.strip_suffix("k16")?.parse().ok());
+                let n = n.filter(|n: &usize| (8..=256).contains(n) && n.is_multiple_of(8));
+                let (operands, sum) =
+                    (Ty::named(a).ok_or_else(unknown)?, Ty::named("f32").ok_or_else(unknown)?);
+                Ok(Op::GroupMatMul { n: n.ok_or_else(unknown)?, operands, sum })
+            }
+            _ => Err(unknown()),
+        },
         "fence" | "membar" | "prefetch" | "discard" => Ok(Op::Nothing),
         _ => Err(unknown()),
     }

@@ -2,14 +2,14 @@
 //!
 //! It knows the part of the instruction set that LLVM writes for the kernels of Surject (source: NVIDIA, "PTX ISA" 8.0):
 //! arithmetic of all types, memory in all spaces with vectors, divergence, barriers, exchanges and votes of a warp,
-//! atomic operations, copies in the background, `ldmatrix` and `mma.sync`. Anything else is an error when the text is
+//! atomic operations, copies in the background, `ldmatrix`, `mma.sync`, and `wgmma` from shared memory. Anything else is an error when the text is
 //! read; so is an instruction with a modifier that would change its meaning here.
 //!
 //! A launch runs one block after the other. Every thread has a place of its own in the code; they run one after the other
 //! up to the next instruction for which they wait for each other. What a machine would not report is an error: accesses
 //! outside of every tensor, reads of registers or memory that nothing has written, addresses that are not aligned,
-//! barriers that not all threads reach, exchanges with threads that do not take part, copies in the background that are
-//! read too early or never waited for.
+//! barriers that not all threads reach, exchanges with threads that do not take part, copies in the background and
+//! products by four warps that are read too early or never waited for.
 //!
 //! ```
 //! use surject_ptx::{Arg, Buffer, Grid, parse, run};
@@ -39,6 +39,7 @@
 mod arithmetic;
 mod code;
 mod decode;
+mod group;
 mod lexer;
 mod machine;
 mod matrix;

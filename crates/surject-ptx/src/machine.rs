@@ -4,6 +4,7 @@ mod step;
 
 use crate::PtxError;
 use crate::code::{Base, Op, Operand, Space, Special};
+use crate::group::Products;
 use crate::memory::{Buffer, GRANULE, Place, place, pointer};
 use crate::parse::{Kernel, Module};
 
@@ -115,6 +116,7 @@ pub(crate) struct Thread {
     local: Buffer,
     copies: Vec<Copy>,
     groups: Vec<Vec<Copy>>,
+    pub(crate) products: Products,
     steps: u64,
 }
 
@@ -165,6 +167,7 @@ impl<'m> Block<'m> {
             local: Buffer::unwritten(local),
             copies: Vec::new(),
             groups: Vec::new(),
+            products: Products::default(),
             steps: 0,
         };
         Block {
@@ -248,6 +251,9 @@ impl<'m> Block<'m> {
                 Op::Return => {
                     let thread = &mut self.threads[number];
                     thread.state = State::Ended;
+                    if !thread.products.is_empty() {
+                        return Err("it ends while products of four warps are under way".into());
+                    }
                     if !thread.copies.is_empty() || !thread.groups.is_empty() {
                         return Err("it ends while copies in the background are under way".into());
                     }
@@ -265,7 +271,11 @@ impl<'m> Block<'m> {
                 | Op::Shuffle(_)
                 | Op::Vote(_)
                 | Op::LoadMatrix { .. }
-                | Op::MatMul { .. } => {
+                | Op::MatMul { .. }
+                | Op::GroupMatMul { .. }
+                | Op::GroupFence
+                | Op::GroupCommit
+                | Op::GroupWait => {
                     self.threads[number].state = State::Warp;
                     return Ok(());
                 }

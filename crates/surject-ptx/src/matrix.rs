@@ -65,7 +65,7 @@ impl Block<'_> {
         operands: &[Operand],
         members: &[usize],
     ) -> Result<(), String> {
-        let &Op::MatMul { m, n, k, operands: ty, sum: of } = op else { return Ok(()) };
+        let &Op::MatMul { m, n, k, operands: ty, kept, sum: of } = op else { return Ok(()) };
         let mut a = vec![None; m * k];
         let mut b = vec![None; k * n];
         let mut c = vec![None; m * n];
@@ -74,13 +74,13 @@ impl Block<'_> {
                 let (row, column) = left(lane, i, ty.bits, k);
                 // The third part of a type that fills half of a product.
                 if let Some(place) = a.get_mut(row * k + column).filter(|_| column < k) {
-                    *place = Some(value);
+                    *place = Some(value & kept);
                 }
             }
             for (i, value) in self.elements(t, &operands[2], ty)?.into_iter().enumerate() {
                 let (row, column) = right(lane, i, ty.bits, k);
                 if let Some(place) = b.get_mut(row * n + column).filter(|_| row < k) {
-                    *place = Some(value);
+                    *place = Some(value & kept);
                 }
             }
             for (i, value) in self.elements(t, &operands[3], of)?.into_iter().enumerate() {

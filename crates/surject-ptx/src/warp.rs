@@ -91,6 +91,10 @@ impl Block<'_> {
                 self.counts.products += 1;
                 self.multiply(&instruction.op, operands, members).map_err(|m| (members[0], m))
             }
+            op @ (Op::GroupMatMul { .. } | Op::GroupFence | Op::GroupCommit | Op::GroupWait) => {
+                self.counts.products += u64::from(matches!(op, Op::GroupMatMul { .. }));
+                self.group(op, operands, members).map_err(|m| (members[0], m))
+            }
             _ => Ok(()),
         }
     }

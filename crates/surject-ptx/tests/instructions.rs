@@ -102,6 +102,18 @@ fn conversions_round_and_saturate() {
         ),
         ("mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.u8 %r2, [%q]; cvt.s64.s32 %out, %r2;", 128),
         ("max.NaN.f16x2 %r1, 0x3C004000, 0x40003C00; cvt.u64.u32 %out, %r1;", 0x4000_4000),
+        ("mov.b16 %h1, 0x4000; add.rn.f32.bf16 %r1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;", 0x4040_0000),
+        ("mov.b16 %h1, 0x4000; sub.rn.f32.f16 %r1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;", 0x3f80_0000),
+        (
+            "mov.b16 %h1, 0x4000; fma.rn.f32.bf16 %r1, %h1, %h1, 0f3F800000; cvt.u64.u32 %out, %r1;",
+            0x40a0_0000,
+        ),
+        ("mul.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4040_0000_40c0_0000),
+        ("add.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000;", 0x4080_0000_40a0_0000),
+        (
+            "fma.rn.f32x2 %out, 0x3F80000040000000, 0x4040000040400000, 0x3F8000003F800000;",
+            0x4080_0000_40e0_0000,
+        ),
         ("fma.rn.bf16x2 %r1, 0x3F804000, 0x40003F80, 0x00003F80; cvt.u64.u32 %out, %r1;", 0x4000_4040),
         // 1.0078125² − 1 lies between two: to the even one.
         ("mov.b16 %h1, 0x3F81; fma.rn.bf16 %h2, %h1, %h1, 0xBF80; cvt.u64.u16 %out, %h2;", 0x3c80),
@@ -255,6 +267,18 @@ fn matrices_are_multiplied_as_the_manual_lays_them_out() {
         and.b32 %r6, %r1, 7; shl.b32 %r6, %r6, 4; add.s32 %r6, %r4, %r6;\n\
         ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r6];";
     assert!(block(32, SHARED, load).unwrap().iter().enumerate().all(|(i, &v)| v == i as u32));
+}
+
+/// Of an element of tf32, matrix units ignore the 13 last bits.
+#[test]
+fn factors_of_tf32_are_cut_off() {
+    // a is 1 + 2^-10 + 2^-11, which would be rounded up, and b is 2: sums of eight products.
+    let code = "mov.b32 %r3, 0x3F803000; mov.b32 %r4, 0x40001FFF; mov.b32 %r5, 0;\n\
+        mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},\n\
+        {%r4, %r4}, {%r5, %r5, %r5, %r5}; mov.b32 %r2, %r6;";
+    let found = block(32, "", code).unwrap();
+    let sum = 16.0 * (1.0f32 + 1.0 / 1024.0);
+    assert!(found.iter().all(|&bits| bits == sum.to_bits()), "{found:x?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
+use surject_kernel::Factors;
 
 /// The threads of a warp.
 pub(crate) const WARP: i64 = 32;
@@ -45,6 +46,17 @@ pub struct Tiles {
     pub masked: bool,
 }
 
+/// As what matrix units multiply factors of a type: those of `f32`, which are [rounded](is_tf32) in the expression, as
+/// tf32.
+pub fn factors_of_units(factors: DType) -> Factors {
+    if factors == DType::F32 { Factors::Tf32 } else { Factors::Own }
+}
+
+/// Is a float of `f32` that is rounded to so many bits one of tf32?
+fn is_tf32(exponent: u32, mantissa: u32) -> bool {
+    (exponent, mantissa) == (8, 10)
+}
+
 /// The type in which matrix units sum products of factors.
 pub fn sum_of_units(factors: DType) -> DType {
     match factors {
@@ -59,10 +71,19 @@ pub fn sum_of_units(factors: DType) -> DType {
 pub enum Share {
     /// Each thread so many rows, and columns that lie next to each other.
     Thread([i64; 2]),
-    /// The matrix units of a warp so many rows and all columns; products of `f16` or `bf16` are not rounded before they
-    /// are summed, those of 8-bit integers are summed in `i32`.
+    /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
+    /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
+    /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
+    Group,
 }
+
+/// Rows of each of four warps that sum together.
+pub const GROUP_ROWS: i64 = 16;
+/// Terms that they sum in a turn: a line of 128 bytes of 16-bit elements.
+pub const GROUP_TERMS: i64 = 64;
+/// The warps that sum together.
+pub const GROUP: i64 = 4;
 
 impl Tiles {
     /// The loops over rows.
@@ -74,6 +95,7 @@ impl Tiles {
     pub fn warps(&self) -> i64 {
         match self.share {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+            Share::Group => self.tile[0] / GROUP_ROWS,
         }
     }
 
@@ -81,7 +103,9 @@ impl Tiles {
     pub(crate) fn read(words: &[&str]) -> Result<Tiles, String> {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
-            return Err("a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M`".into());
+            return Err(
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M|group`".into()
+            );
         };
         let (share, masked) = match share {
             [share @ .., "masked"] => (share, true),
@@ -90,7 +114,8 @@ impl Tiles {
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
             ["warp", own] => Share::Warp(number(own)?),
-            _ => return Err("a tile is shared by `thread ROWS COLUMNS` or `warp ROWS`".into()),
+            ["group"] => Share::Group,
+            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `warp ROWS` or `group`".into()),
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
         Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
@@ -104,6 +129,7 @@ impl fmt::Display for Tiles {
         match self.share {
             Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
             Share::Warp(rows) => write!(f, "warp {rows}")?,
+            Share::Group => write!(f, "group")?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }
     }
@@ -164,6 +190,16 @@ impl Contraction {
 }
 
 impl Expression {
+    /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
+    pub(crate) fn copies(&self, c: &Contraction) -> bool {
+        let plain = |node: NodeId| match &self.dag[node].node {
+            Node::Load { guards, .. } => guards.is_empty(),
+            _ => false,
+        };
+        let mut both = [c.parts.left, c.parts.right].into_iter().zip(c.bring);
+        c.cut(self).is_empty() && both.all(|(node, bring)| plain(node) && bring.lanes > 1)
+    }
+
     /// The parts of the only reduction, if that is a sum of products.
     pub(crate) fn parts(&self) -> Option<Parts> {
         let mut reductions =
@@ -194,12 +230,22 @@ impl Expression {
 
     /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
     /// of 16 bits may be converted to `f32` first: the units round no product either. Those of 8 bits are converted to
-    /// the `i32` in which they are summed: it wraps, and so do the units.
+    /// the `i32` in which they are summed: it wraps, and so do the units. Factors of `f32` that are rounded to tf32 the
+    /// units take as they were before.
     fn parts_of_units(&self, parts: &Parts) -> Result<Parts, DType> {
         let narrow = |n: NodeId| match self.dag[n].node {
             Node::Convert(x) if self.converts_in_units(self.dag[x].dtype, self.dag[n].dtype) => x,
             _ => n,
         };
+        let as_tf32 = |n: NodeId| match self.dag[n].node {
+            Node::ReducePrecision(exponent, mantissa, x) if is_tf32(exponent, mantissa) => Some(x),
+            _ => None,
+        };
+        if let (Some(left), Some(right)) = (as_tf32(parts.left), as_tf32(parts.right))
+            && [left, right, parts.sum].map(|n| self.dag[n].dtype) == [DType::F32; 3]
+        {
+            return Ok(Parts { left, right, ..*parts });
+        }
         let [left, right] = [parts.left, parts.right].map(narrow);
         let (of_left, of_right) = (self.dag[left].dtype, self.dag[right].dtype);
         if of_left != of_right {
@@ -223,7 +269,7 @@ impl Expression {
         }
     }
 
-    /// The type of the factors that matrix units multiply, if they do the expression.
+    /// The type of the factors that matrix units multiply, if they do the expression; `f32` stands for tf32.
     pub fn matrix_units(&self) -> Option<DType> {
         let parts = self.parts_of_units(&self.parts()?).ok()?;
         Some(self.dag[parts.left].dtype)
@@ -371,6 +417,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let (rows, columns) = match tiles.share {
         Share::Thread([rows, columns]) => (rows, columns),
         Share::Warp(rows) => (rows, 1),
+        Share::Group => (GROUP_ROWS, 1),
     };
     if [m, n, k, rows, columns].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
@@ -386,22 +433,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) => parts,
-        Share::Warp(_) => {
-            let units = expression.parts_of_units(&parts);
-            let units = units.map_err(|dtype| {
-                format!(
-                    "matrix units multiply f16, bf16, f64 or 8-bit integers summed in i32, of one type, not {dtype}"
-                )
-            })?;
-            let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };
-            if rows % 16 != 0 || n > 8 * WARP || k % least != 0 {
-                return Err(format!(
-                    "the rows of a warp are a multiple of 16 and the terms of {least}, not {rows} and {k}, and the \
-                     columns at most 256"
-                ));
-            }
-            units
-        }
+        Share::Warp(_) | Share::Group => fit_units(expression, &parts, rows, [n, k])?,
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
@@ -426,5 +458,50 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         true => Some(expression.condition().ok_or("no mask throws sums away")?),
         false => None,
     };
-    Ok(Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition })
+    let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
+    if tiles.share == Share::Group {
+        fit_group(expression, &found)?;
+    }
+    Ok(found)
+}
+
+/// The parts of a sum whose factors matrix units multiply, for so many rows of a warp, columns and terms.
+fn fit_units(expression: &Expression, parts: &Parts, rows: i64, [n, k]: [i64; 2]) -> Result<Parts, String> {
+    let units = expression.parts_of_units(parts);
+    let units = units.map_err(|dtype| {
+        format!(
+            "matrix units multiply f16, bf16, f64, f32 that is rounded to tf32, or 8-bit integers summed in i32, of \
+             one type, not {dtype}"
+        )
+    })?;
+    let least = if expression.dag[units.left].dtype.size() == 1 { 32 } else { 16 };
+    if rows % 16 != 0 || n > 8 * WARP || k % least != 0 {
+        return Err(format!(
+            "the rows of a warp are a multiple of 16 and the terms of {least}, not {rows} and {k}, and the columns at \
+             most 256"
+        ));
+    }
+    Ok(units)
+}
+
+/// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
+fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
+    let dtype = expression.dag[c.parts.left].dtype;
+    if !matches!(dtype, DType::F16 | DType::BF16) {
+        return Err(format!("four warps together multiply f16 or bf16, not {dtype}"));
+    }
+    let [m, n, k] = c.tiles.tile;
+    if m % (GROUP * GROUP_ROWS) != 0 || n % GROUP_TERMS != 0 || k != GROUP_TERMS {
+        return Err(format!(
+            "four warps together sum 64 rows, columns by 64 and 64 terms, not {m} by {n} by {k}"
+        ));
+    }
+    let by_lines = |(bring, size): (&Bring, i64)| bring.by_terms || (size as u64).is_power_of_two();
+    if !c.bring.iter().zip([m, n]).all(by_lines) {
+        return Err("lines of rows or columns that are not a power of two".into());
+    }
+    if !expression.copies(c) || c.tiles.masked {
+        return Err("four warps together sum what is copied as it is, in whole tiles".into());
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::{LAUNCH, Model};
 use crate::Gpu;
-use surject_codegen::kernels::contraction::{Share, Tiles};
+use surject_codegen::kernels::contraction::{GROUP_ROWS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
 
 /// Bytes that a multiprocessor reads from shared memory in a cycle.
@@ -12,6 +12,10 @@ const SHARED: f64 = 128.0;
 const WIDEST: f64 = 16.0;
 /// Bytes that a multiprocessor gets from the caches in a cycle.
 const CACHE: f64 = 20.0;
+/// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
+const INTEGERS: f64 = 64.0;
+/// Operations that round an element to tf32.
+const ROUNDING: f64 = 6.0;
 /// Registers of a multiprocessor.
 const REGISTERS: f64 = 65_536.0;
 /// Registers of a thread beside its sums.
@@ -20,6 +24,9 @@ const OTHER_REGISTERS: f64 = 56.0;
 /// copies in the background.
 const TURN: f64 = 350.0;
 const TURN_IN_BACKGROUND: f64 = 50.0;
+/// Cycles in which the units of four warps are empty between two turns, whose products are waited for: as long as one
+/// instruction takes to go through.
+const DRAIN: f64 = 64.0;
 /// Cycles before the first product of a block and behind its last one.
 const ENDS: f64 = 1500.0;
 
@@ -27,13 +34,17 @@ const ENDS: f64 = 1500.0;
 fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) => expression.element_bytes() as f64,
-        Share::Warp(_) => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
+        Share::Warp(_) | Share::Group => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
     }
 }
 
 /// Stages of shared memory that are filled while another one is summed, that one included.
 fn stages(tiles: &Tiles) -> f64 {
-    if matches!(tiles.share, Share::Warp(_)) { 3.0 } else { 2.0 }
+    match tiles.share {
+        Share::Thread(_) => 2.0,
+        Share::Warp(_) => 3.0,
+        Share::Group => 4.0,
+    }
 }
 
 /// The bytes of shared memory of a block, with what rows are apart.
@@ -44,16 +55,17 @@ pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
 }
 
-/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and those of `f64`
-/// as many as `f32` has scalar ones.
+/// The products that matrix units sum in a second: those of 8 bits are twice as many as those of 16, and those of tf32 half
+/// as many.
 fn peak(gpu: &Gpu, bytes: f64) -> f64 {
-    if bytes > 4.0 { gpu.rate } else { gpu.products * 2.0 / bytes }
+    if bytes > 4.0 { gpu.doubles } else { gpu.products * 2.0 / bytes }
 }
 
 /// Rows that a thread or a warp sums.
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
         Share::Thread([own, _]) | Share::Warp(own) => own,
+        Share::Group => GROUP_ROWS,
     }
 }
 
@@ -69,7 +81,16 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
             (of_one(scalar), warps * k * cycles)
         }
-        Share::Warp(_) => (of_one(peak(gpu, bytes)), warps * k * bytes * (own + n) / SHARED),
+        Share::Warp(_) => {
+            // Every warp rounds what it reads, where that is tf32.
+            let rounded = if bytes == 4.0 { warps * k * (own + n) * ROUNDING / INTEGERS } else { 0.0 };
+            (of_one(peak(gpu, bytes)) + rounded, warps * k * bytes * (own + n) / SHARED)
+        }
+        // The units read shared memory themselves while they multiply: 64 rows and all columns for each four warps.
+        Share::Group => {
+            let read = m / 64.0 * (64.0 + n) * k * bytes / SHARED;
+            return (of_one(gpu.group_products).max(read) + DRAIN).max((m + n) * k * bytes / CACHE);
+        }
     };
     (arithmetic + shared).max((m + n) * k * bytes / CACHE)
 }
@@ -106,7 +127,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     // Of scalar operations on f64 there are half as many.
     let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
     let own = own_rows(tiles);
-    let between = if matches!(tiles.share, Share::Warp(_)) { TURN_IN_BACKGROUND } else { TURN };
+    let between = if matches!(tiles.share, Share::Thread(_)) { TURN } else { TURN_IN_BACKGROUND };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
     let words = (bytes / 4.0).max(1.0);
@@ -117,7 +138,11 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
-    let peak = if matches!(tiles.share, Share::Warp(_)) { peak(gpu, bytes) } else { scalar };
+    let peak = match tiles.share {
+        Share::Thread(_) => scalar,
+        Share::Warp(_) => peak(gpu, bytes),
+        Share::Group => gpu.group_products,
+    };
     let arithmetic = points * sums / peak;
     let seconds = LAUNCH + (cycles / gpu.clock).max(memory);
     let busy = blocks / (most * gpu.multiprocessors as f64);

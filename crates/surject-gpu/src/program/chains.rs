@@ -14,7 +14,7 @@ use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{kernel, kernel_by};
 use surject_codegen::kernels::schedule::{Directive, Schedule, Schedules};
 use surject_cuda::Step;
-use surject_ir::{AccOp, Block, FieldId, FieldKind, Function, StatementKind, TensorType, Var, uses};
+use surject_ir::{AccOp, Block, DType, FieldId, FieldKind, Function, StatementKind, TensorType, Var, uses};
 
 /// A chain that is chosen.
 #[derive(Clone, Debug)]
@@ -218,7 +218,8 @@ fn is_writable(gpu: &Gpu, kernel: &surject_kernel::Kernel) -> bool {
 /// How a chain may be cut: by matrix units where all of its products have types for them, else by threads.
 pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
     let products: Vec<&Expression> = chain.products().into_iter().flatten().collect();
-    let units = products.iter().all(|e| e.matrix_units().is_some());
+    // Chains have no form for tf32, which stands for `f32` here.
+    let units = products.iter().all(|e| e.matrix_units().is_some_and(|factors| factors != DType::F32));
     let by_terms = |e: &Expression| {
         let product = e.product();
         let pair = product.as_ref().and_then(|p| Some((p.terms.first()?, p.columns.first()?)));

@@ -35,6 +35,8 @@ impl Writer<'_> {
                 Pointer { name: self.alloca(elements.max(1), ty, 16), space: 0 }
             }
             Space::Shared if self.dynamic => {
+                let align = self.alignment(mem);
+                self.shared = (self.shared + align - 1) / align * align;
                 let at = self.shared;
                 self.shared += (bytes + WIDEST - 1) / WIDEST * WIDEST;
                 let (kernel, offset) = (self.kernel.name.clone(), self.index(at));
@@ -46,10 +48,11 @@ impl Writer<'_> {
             }
             Space::Shared => {
                 // No kernel has a name like this.
+                let align = self.alignment(mem);
                 let symbol = format!("\"{}${}\"", self.kernel.name, memory.name);
                 let _ = writeln!(
                     self.globals,
-                    "    llvm.mlir.global internal @{symbol}() {{addr_space = 3 : i32, alignment = 16 : i64}} : \
+                    "    llvm.mlir.global internal @{symbol}() {{addr_space = 3 : i32, alignment = {align} : i64}} : \
                      !llvm.array<{} x {ty}>",
                     elements.max(1)
                 );
@@ -61,6 +64,11 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Where shared memory begins: at multiples of so many bytes.
+    fn alignment(&self, mem: Mem) -> i64 {
+        if self.layouts.contains_key(&mem) { super::group::LINES } else { WIDEST }
+    }
+
     fn pointer(&self, mem: Mem) -> Done<Pointer> {
         self.memory
             .get(&mem)
@@ -70,6 +78,7 @@ impl Writer<'_> {
 
     /// The address of an element.
     pub(super) fn address(&mut self, mem: Mem, at: &str) -> Done<String> {
+        let at = &self.laid_out(mem, at);
         let (pointer, ty) = (self.pointer(mem)?, stored(self.kernel.mem(mem).dtype));
         let (name, pointer) = (&pointer.name, pointer.ty());
         Ok(self

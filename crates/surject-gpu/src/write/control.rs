@@ -4,7 +4,7 @@ use super::{Agent, Done, KernelWriter, Text, WARP, Writer, count, element, gcd, 
 use surject_codegen::kernels::mlir::Bounds;
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Type, Value,
+    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Team, Type, Value,
 };
 
 impl<'k> KernelWriter<'k> for Writer<'k> {
@@ -34,15 +34,29 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
             Op::Prefetch { .. } => {}
             Op::AsyncCopy { from, to, elements } => self.async_copy(from, to, *elements)?,
             Op::AsyncCommit => self.line("nvvm.cp.async.commit.group"),
-            Op::AsyncWait(groups) => self.line(&format!("nvvm.cp.async.wait.group {groups}")),
+            Op::AsyncWait(groups) => {
+                self.line(&format!("nvvm.cp.async.wait.group {groups}"));
+                if !self.layouts.is_empty() {
+                    // Products by four warps read what was copied by another way.
+                    self.line("llvm.inline_asm has_side_effects asm_dialect = att \"fence.proxy.async.shared::cta;\", \"\" : () -> ()");
+                }
+            }
             Op::Barrier(level) => self.barrier(*level)?,
             Op::Exchange(source, value) => {
                 let result = self.exchange(source, *value)?;
                 self.define(results[0], result);
             }
-            Op::MatMul { sizes, acc, a, b } => {
+            Op::MatMul { sizes, factors, team, acc, a, b } => {
                 self.synchronise();
-                self.matmul(*sizes, [acc, a, b])?;
+                match team {
+                    Team::One => self.matmul((*sizes, *factors), [acc, a, b])?,
+                    Team::Group => {
+                        let sums = self
+                            .fragments_of(acc, *sizes)?
+                            .ok_or("sums of four warps outside of registers")?;
+                        self.by_group(*sizes, [a, b], &sums)?;
+                    }
+                }
                 self.pending = [true; 2];
             }
             Op::For { low, high, step, kind, inits, body } => {
@@ -196,7 +210,14 @@ impl Writer<'_> {
         };
         self.define(variable, name);
         self.divides.insert(variable, gcd(self.divisor(low), step));
+        let around = self.warp;
+        if level == Level::Warp {
+            // Four warps are all there or none.
+            self.warp =
+                (condition.is_none() && low.as_constant() == Some(0) && step == 1).then_some(variable);
+        }
         self.only_if(condition, |w| w.statements(&body.body))?;
+        self.warp = around;
         self.agent = outside;
         if level != Level::Block {
             self.pending = self.pending.map(|p| p || touches);

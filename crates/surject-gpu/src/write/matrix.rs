@@ -7,7 +7,7 @@
 use super::fragments::Fragments;
 use super::{Agent, Done, KernelWriter, WARP, Writer, element, stored};
 use surject_ir::{BinaryOp, DType};
-use surject_kernel::{MatMulSizes, Space, Tile, Type};
+use surject_kernel::{Factors, MatMulSizes, Space, Tile, Type};
 
 /// A product that one instruction does.
 struct Unit {
@@ -21,7 +21,10 @@ struct Unit {
     operands: Option<&'static str>,
 }
 
-fn unit(operands: DType, sum: DType) -> Option<Unit> {
+fn unit(operands: DType, factors: Factors, sum: DType) -> Option<Unit> {
+    if factors == Factors::Tf32 {
+        return Some(Unit { m: 16, n: 8, k: 8, packed: 1, register: "i32", operands: Some("tf32") });
+    }
     Some(match (operands, sum) {
         (DType::F16, DType::F32) => {
             Unit { m: 16, n: 8, k: 16, packed: 2, register: "vector<2xf16>", operands: None }
@@ -40,6 +43,26 @@ fn unit(operands: DType, sum: DType) -> Option<Unit> {
     })
 }
 
+impl Unit {
+    /// Rows of a thread in `a` and in the sum.
+    fn rows(&self) -> &'static [i64] {
+        if self.m == 8 { &[0] } else { &[0, 8] }
+    }
+
+    /// Where the parts of a thread along `k` begin.
+    fn halves(&self) -> Vec<i64> {
+        if self.m == 8 { vec![0] } else { vec![0, self.k as i64 / 2] }
+    }
+}
+
+/// Which elements of fragments a thread has: the number of its row of `a` and column of `b`, twice its number among the
+/// four threads of these, and the first of its elements along `k`.
+struct OwnElements {
+    group: String,
+    pair: String,
+    place: String,
+}
+
 /// A matrix: its tile, the number of its first element, and what divides the numbers of its rows and columns.
 struct Matrix<'a> {
     tile: &'a Tile,
@@ -49,7 +72,11 @@ struct Matrix<'a> {
 }
 
 impl Writer<'_> {
-    pub(super) fn matmul(&mut self, sizes: MatMulSizes, [acc, a, b]: [&Tile; 3]) -> Done<()> {
+    pub(super) fn matmul(
+        &mut self,
+        (sizes, factors): (MatMulSizes, Factors),
+        [acc, a, b]: [&Tile; 3],
+    ) -> Done<()> {
         if self.agent != Agent::Warp {
             return Err("a product of matrices outside of warps".into());
         }
@@ -64,11 +91,13 @@ impl Writer<'_> {
         let fits = |u: &Unit| {
             sizes.m.is_multiple_of(u.m) && sizes.n.is_multiple_of(u.n) && sizes.k.is_multiple_of(u.k)
         };
-        match (unit(a.dtype, acc.dtype).filter(fits), &fragments) {
-            (Some(unit), Some(sums)) if self.loads_matrices(sizes, &unit, [&a, &b]) => {
-                self.by_loaded_matrices(sizes, &unit, [&a, &b], sums)
+        match (unit(a.dtype, factors, acc.dtype).filter(fits), &fragments) {
+            (Some(unit), Some(sums)) => self.in_fragments(sizes, &unit, [&a, &b], sums),
+            (Some(unit), None) => self.by_units(sizes, &unit, [&acc, &a, &b]),
+            (None, _) if factors == Factors::Tf32 => {
+                let MatMulSizes { m, n, k } = sizes;
+                Err(format!("a product of tf32 of {m} by {n} by {k}, which no matrix unit does"))
             }
-            (Some(unit), _) => self.by_units(sizes, &unit, [&acc, &a, &b], fragments),
             (None, Some(_)) => {
                 Err(format!("a product of {} in sums of a warp, which no matrix unit does", a.dtype))
             }
@@ -113,6 +142,21 @@ impl Writer<'_> {
         )))
     }
 
+    /// The bits of an `f32` rounded to 10 bits of mantissa, to nearest even, but for what is behind those: the matrix units
+    /// ignore it. `cvt.rna.tf32.f32` would round ties up, and `cvt.rn` needs sm_90.
+    fn rounded_to_tf32(&mut self, bits: &str) -> String {
+        let constant = |w: &mut Self, value: i64| w.op(&format!("llvm.mlir.constant({value} : i32) : i32"));
+        let (place, one, half, nan) =
+            (constant(self, 13), constant(self, 1), constant(self, 0xFFF), constant(self, 0x7FFF_E000));
+        let digit = self.op(&format!("arith.shrui {bits}, {place} : i32"));
+        let digit = self.op(&format!("arith.andi {digit}, {one} : i32"));
+        let more = self.op(&format!("arith.addi {digit}, {half} : i32"));
+        let sum = self.op(&format!("arith.addi {bits}, {more} : i32"));
+        let float = self.op(&format!("llvm.bitcast {bits} : i32 to f32"));
+        let odd = self.op(&format!("arith.cmpf uno, {float}, {float} : f32"));
+        self.op(&format!("arith.select {odd}, {nan}, {sum} : i32"))
+    }
+
     /// Elements that lie side by side along `k`, in a register. `along` is how far apart they are in memory.
     fn packed(
         &mut self,
@@ -126,7 +170,12 @@ impl Writer<'_> {
         let aligned = along == 1 && m.divisor % lanes == 0 && across % lanes == 0;
         let first = cell(self, 0);
         if unit.packed == 1 {
-            return self.element_of(m, &first);
+            let element = self.element_of(m, &first)?;
+            if unit.operands != Some("tf32") {
+                return Ok(element);
+            }
+            let bits = self.op(&format!("llvm.bitcast {element} : f32 to i32"));
+            return Ok(self.rounded_to_tf32(&bits));
         }
         if aligned {
             // Pairs and quadruples begin at multiples of their number.
@@ -150,61 +199,23 @@ impl Writer<'_> {
         Ok(self.op(&format!("llvm.bitcast {vector} : {ty} to {}", unit.register)))
     }
 
-    fn by_units(
-        &mut self,
-        sizes: MatMulSizes,
-        unit: &Unit,
-        [acc, a, b]: [&Matrix<'_>; 3],
-        fragments: Option<Fragments>,
-    ) -> Done<()> {
-        let lane = self.numbers[1].clone();
-        let (two, three, width) = (self.index(2), self.index(3), self.index(unit.packed as i64));
-        let group = self.op(&format!("arith.shrui {lane}, {two} : i64"));
-        let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
-        let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
-        let place = self.op(&format!("arith.muli {number}, {width} overflow<nsw> : i64"));
-        let double = acc.dtype == DType::F64;
-        // Rows of a thread, and how far apart its parts along `k` are.
-        let rows: &[i64] = if double { &[0] } else { &[0, 8] };
-        let halves: Vec<i64> = if double { vec![0] } else { vec![0, unit.k as i64 / 2] };
-        let sums = 2 * rows.len();
+    /// The matrix units sum products in memory.
+    fn by_units(&mut self, sizes: MatMulSizes, unit: &Unit, [acc, a, b]: [&Matrix<'_>; 3]) -> Done<()> {
+        let own = self.own_elements(unit);
         for i in (0..sizes.m as i64).step_by(unit.m) {
             for j in (0..sizes.n as i64).step_by(unit.n) {
-                let first = ((i as usize / unit.m) * (sizes.n / unit.n) + j as usize / unit.n) * sums;
                 let mut places = Vec::new();
-                let mut sum: Vec<String> = Vec::new();
-                if let Some(fragments) = &fragments {
-                    sum.extend((first..first + sums).map(|slot| self.load_slot(fragments, slot)));
-                } else {
-                    for &row in rows {
-                        for column in 0..2 {
-                            places.push(self.cell(acc, (&group, i + row), (&pair, j + column)));
-                        }
+                for &row in unit.rows() {
+                    for column in 0..2 {
+                        places.push(self.cell(acc, (&own.group, i + row), (&own.pair, j + column)));
                     }
-                    sum = places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 }
+                let mut sum: Vec<String> =
+                    places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 for k in (0..sizes.k as i64).step_by(unit.k) {
-                    let mut left = Vec::new();
-                    for &half in &halves {
-                        for &row in rows {
-                            let cell = |w: &mut Self, more: i64| {
-                                w.cell(a, (&group, i + row), (&place, k + half + more))
-                            };
-                            left.push(self.packed(a, unit, &cell, a.tile.column)?);
-                        }
-                    }
-                    let mut right = Vec::new();
-                    for &half in &halves {
-                        let cell =
-                            |w: &mut Self, more: i64| w.cell(b, (&place, k + half + more), (&group, j));
-                        right.push(self.packed(b, unit, &cell, b.tile.row)?);
-                    }
+                    let left = self.left_elements(a, unit, &own, (i, k))?;
+                    let right = self.right_elements(b, unit, &own, (k, j))?;
                     sum = self.product_of_fragments(unit, &left, &right, &sum, acc.dtype);
-                }
-                if let Some(fragments) = &fragments {
-                    sum.iter()
-                        .enumerate()
-                        .for_each(|(s, value)| self.store_slot(fragments, first + s, value));
                 }
                 for (at, value) in places.iter().zip(&sum) {
                     self.store_cell(acc, at, value)?;
@@ -214,71 +225,52 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Does `ldmatrix` load the fragments of both operands: 8 elements of 16 bits that lie next to each other begin at
-    /// multiples of 16 bytes in shared memory?
-    fn loads_matrices(&self, sizes: MatMulSizes, unit: &Unit, operands: [&Matrix<'_>; 2]) -> bool {
-        let fits = |m: &Matrix<'_>| {
-            let (next, across) = (m.tile.row.min(m.tile.column), m.tile.row.max(m.tile.column));
-            let shared = self.kernel.mem(m.tile.mem).space == Space::Shared;
-            shared && m.dtype.size() == 2 && next == 1 && across % 8 == 0 && m.divisor % 8 == 0
-        };
-        // Two columns of fragments are loaded at once.
-        sizes.n.is_multiple_of(2 * unit.n) && operands.into_iter().all(fits)
-    }
-
-    /// The matrix units sum products of fragments that `ldmatrix` loads, each once.
-    fn by_loaded_matrices(
+    /// The matrix units sum products in registers; each fragment of an operand is loaded once.
+    fn in_fragments(
         &mut self,
         sizes: MatMulSizes,
         unit: &Unit,
         [a, b]: [&Matrix<'_>; 2],
         sums: &Fragments,
     ) -> Done<()> {
-        // A lane names a row of one of four matrices of 8 by 8: along `m` or `n`, and along `k`.
-        let lane = self.numbers[1].clone();
-        let (three, four, one, seven, eight) =
-            (self.index(3), self.index(4), self.index(1), self.index(7), self.index(8));
-        let within = self.op(&format!("arith.andi {lane}, {seven} : i64"));
-        let third = self.op(&format!("arith.shrui {lane}, {three} : i64"));
-        let third = self.op(&format!("arith.andi {third}, {one} : i64"));
-        let third = self.op(&format!("arith.muli {third}, {eight} overflow<nsw> : i64"));
-        let fourth = self.op(&format!("arith.shrui {lane}, {four} : i64"));
-        let fourth = self.op(&format!("arith.muli {fourth}, {eight} overflow<nsw> : i64"));
-        // Of the four matrices of `a`, the second one is below the first; of those of `b`, it is further along `k`.
-        let lane_of = |w: &mut Self, m: &Matrix<'_>, own: &str, term: &str, by: [i64; 2]| {
-            // The eight rows of a matrix lie across what lies next to each other.
-            let across = w.op(&format!("arith.addi {within}, {} : i64", if by[1] == 1 { own } else { term }));
-            let (own, term) = if by[1] == 1 { (across.as_str(), term) } else { (own, across.as_str()) };
-            let mut at = m.first.clone();
-            for (number, by) in [(own, by[0]), (term, by[1])] {
-                let by = w.index(by);
-                let part = w.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64"));
-                at = w.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
-            }
-            at
-        };
+        let own = self.own_elements(unit);
         let (of_a, of_b) = ([a.tile.row, a.tile.column], [b.tile.column, b.tile.row]);
-        let at_a = lane_of(self, a, &third, &fourth, of_a);
-        let at_b = lane_of(self, b, &fourth, &third, of_b);
-        let count = sizes.m / unit.m * (sizes.n / unit.n);
-        let mut values: Vec<Vec<String>> = Vec::new();
-        for tile in 0..count {
-            values.push((4 * tile..4 * tile + 4).map(|slot| self.load_slot(sums, slot)).collect());
-        }
+        let at_a = self.loads_matrices(unit, a, of_a).then(|| self.first_of_lane(unit, a, of_a, [1, 0]));
+        // Two columns of fragments are loaded at once.
+        let pairs = sizes.n.is_multiple_of(2 * unit.n);
+        let at_b =
+            (pairs && self.loads_matrices(unit, b, of_b)).then(|| self.first_of_lane(unit, b, of_b, [0, 1]));
+        let (columns, each) = (sizes.n / unit.n, 2 * unit.rows().len());
+        let count = sizes.m / unit.m * columns;
+        let mut values: Vec<Vec<String>> = (0..count)
+            .map(|tile| (each * tile..each * (tile + 1)).map(|slot| self.load_slot(sums, slot)).collect())
+            .collect();
         for k in (0..sizes.k as i64).step_by(unit.k) {
-            let left = (0..sizes.m as i64).step_by(unit.m);
-            let left: Vec<[String; 4]> = left
-                .map(|i| self.load_matrices(a, &at_a, i * of_a[0] + k * of_a[1], of_a[1] != 1, unit))
-                .collect::<Done<_>>()?;
-            let right = (0..sizes.n as i64).step_by(2 * unit.n);
-            let right: Vec<[String; 4]> = right
-                .map(|j| self.load_matrices(b, &at_b, j * of_b[0] + k * of_b[1], of_b[1] != 1, unit))
-                .collect::<Done<_>>()?;
+            let mut left = Vec::new();
+            for i in (0..sizes.m as i64).step_by(unit.m) {
+                left.push(match &at_a {
+                    Some(at) => {
+                        self.load_matrices(a, at, i * of_a[0] + k * of_a[1], of_a[1] != 1, unit)?.into()
+                    }
+                    None => self.left_elements(a, unit, &own, (i, k))?,
+                });
+            }
+            let mut right: Vec<Vec<String>> = Vec::new();
+            let at_once = if at_b.is_some() { 2 * unit.n } else { unit.n };
+            for j in (0..sizes.n as i64).step_by(at_once) {
+                match &at_b {
+                    Some(at) => {
+                        let both =
+                            self.load_matrices(b, at, j * of_b[0] + k * of_b[1], of_b[1] != 1, unit)?;
+                        right.extend(both.chunks(2).map(<[String]>::to_vec));
+                    }
+                    None => right.push(self.right_elements(b, unit, &own, (k, j))?),
+                }
+            }
             for (i, left) in left.iter().enumerate() {
-                for j in 0..sizes.n / unit.n {
-                    let right = &right[j / 2][2 * (j % 2)..2 * (j % 2) + 2];
-                    let tile = i * (sizes.n / unit.n) + j;
-                    values[tile] = self.product_of_fragments(unit, left, right, &values[tile], DType::F32);
+                for (j, right) in right.iter().enumerate() {
+                    let tile = i * columns + j;
+                    values[tile] = self.product_of_fragments(unit, left, right, &values[tile], sums.dtype);
                 }
             }
         }
@@ -286,6 +278,95 @@ impl Writer<'_> {
             self.store_slot(sums, slot, value);
         }
         Ok(())
+    }
+
+    /// Which elements of fragments this thread has.
+    fn own_elements(&mut self, unit: &Unit) -> OwnElements {
+        let lane = self.numbers[1].clone();
+        let (two, three, width) = (self.index(2), self.index(3), self.index(unit.packed as i64));
+        let group = self.op(&format!("arith.shrui {lane}, {two} : i64"));
+        let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
+        let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
+        let place = self.op(&format!("arith.muli {number}, {width} overflow<nsw> : i64"));
+        OwnElements { group, pair, place }
+    }
+
+    /// What a thread has of the fragment of `a` that begins at a row and a term.
+    fn left_elements(
+        &mut self,
+        a: &Matrix<'_>,
+        unit: &Unit,
+        own: &OwnElements,
+        (i, k): (i64, i64),
+    ) -> Done<Vec<String>> {
+        let mut left = Vec::new();
+        for half in unit.halves() {
+            for &row in unit.rows() {
+                let cell =
+                    |w: &mut Self, more: i64| w.cell(a, (&own.group, i + row), (&own.place, k + half + more));
+                left.push(self.packed(a, unit, &cell, a.tile.column)?);
+            }
+        }
+        Ok(left)
+    }
+
+    /// What a thread has of the fragment of `b` that begins at a term and a column.
+    fn right_elements(
+        &mut self,
+        b: &Matrix<'_>,
+        unit: &Unit,
+        own: &OwnElements,
+        (k, j): (i64, i64),
+    ) -> Done<Vec<String>> {
+        let mut right = Vec::new();
+        for half in unit.halves() {
+            let cell = |w: &mut Self, more: i64| w.cell(b, (&own.place, k + half + more), (&own.group, j));
+            right.push(self.packed(b, unit, &cell, b.tile.row)?);
+        }
+        Ok(right)
+    }
+
+    /// Does `ldmatrix` load the fragments of an operand: what lies next to each other begins at multiples of 16 bytes in
+    /// shared memory, 8 elements of 16 bits, or 4 of 32 bits along the terms? `by` is how far its own elements and its
+    /// terms are apart.
+    fn loads_matrices(&self, unit: &Unit, m: &Matrix<'_>, by: [i64; 2]) -> bool {
+        let (next, across) = (by[0].min(by[1]), by[0].max(by[1]));
+        let shared = self.kernel.mem(m.tile.mem).space == Space::Shared;
+        let known = match m.dtype.size() {
+            2 => next == 1,
+            4 => by[1] == 1 && unit.operands == Some("tf32"),
+            _ => false,
+        };
+        let row = 16 / m.dtype.size() as i64;
+        shared && known && across % row == 0 && m.divisor % row == 0
+    }
+
+    /// The row of 16 bytes that a lane names, of one of four matrices of 8 by 8 words of 16 bits: along the own elements of
+    /// an operand, and along the terms. Bits of the number of a matrix say where it is: that of `bits[0]` whether it is
+    /// further along the terms, that of `bits[1]` along the own elements.
+    fn first_of_lane(&mut self, unit: &Unit, m: &Matrix<'_>, by: [i64; 2], bits: [i64; 2]) -> String {
+        let lane = self.numbers[1].clone();
+        let (one, seven) = (self.index(1), self.index(7));
+        let within = self.op(&format!("arith.andi {lane}, {seven} : i64"));
+        let further = |w: &mut Self, bit: i64, size: i64| {
+            let (bit, size) = (w.index(3 + bit), w.index(size));
+            let part = w.op(&format!("arith.shrui {lane}, {bit} : i64"));
+            let part = w.op(&format!("arith.andi {part}, {one} : i64"));
+            w.op(&format!("arith.muli {part}, {size} overflow<nsw> : i64"))
+        };
+        let term = further(self, bits[0], unit.k as i64 / 2);
+        let own = further(self, bits[1], 8);
+        // The eight rows of a matrix lie across what lies next to each other.
+        let across =
+            self.op(&format!("arith.addi {within}, {} : i64", if by[1] == 1 { &own } else { &term }));
+        let (own, term) = if by[1] == 1 { (&across, &term) } else { (&own, &across) };
+        let mut at = m.first.clone();
+        for (number, by) in [(own, by[0]), (term, by[1])] {
+            let by = self.index(by);
+            let part = self.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64"));
+            at = self.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
+        }
+        at
     }
 
     /// Four matrices of 8 by 8, in one register of every thread each.
@@ -309,6 +390,7 @@ impl Writer<'_> {
         Ok([0, 1, 2, 3].map(|i| {
             let word = self.op(&format!("llvm.extractvalue {loaded}[{i}] : {structure}"));
             match unit.register {
+                "i32" if unit.operands == Some("tf32") => self.rounded_to_tf32(&word),
                 "i32" => word,
                 register => self.op(&format!("llvm.bitcast {word} : i32 to {register}")),
             }

@@ -124,6 +124,11 @@ pub fn texts() -> Vec<(&'static str, String)> {
         ("a product of u8", product("u8", "i32", (16, 8, 32), true)),
         ("a product of f64", product("f64", "f64", (8, 8, 8), false)),
         ("a product of f32", product("f32", "f32", (8, 8, 8), false)),
+        ("a product of tf32", product("f32", "f32", (16, 8, 8), false).replace("matmul (", "matmul tf32 (")),
+        (
+            "a product of tf32, by columns",
+            product("f32", "f32", (32, 16, 16), true).replace("matmul (", "matmul tf32 ("),
+        ),
         ("a product of odd sizes", product("f16", "f32", (4, 8, 8), false)),
         (
             "a product in registers of warps",

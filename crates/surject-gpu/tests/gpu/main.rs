@@ -3,6 +3,7 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod groups;
 mod harness;
 mod kernels;
 mod plans;
@@ -10,4 +11,5 @@ mod programs;
 mod resources;
 mod sorts;
 mod strategies;
+mod tf32;
 mod update;

@@ -228,7 +228,7 @@ fn random_programs_on_ptx_give_what_the_interpreter_gives() {
 fn programs_on_ptx_give_what_the_interpreter_gives() {
     for gpu in Gpu::ALL {
         let mut collected = Collected::default();
-        // The code of the second machine differs little.
+        // The code of the other machines differs little.
         let some = if gpu.name == "sm_80" { 1 } else { 4 };
         let all: Vec<_> = programs().into_iter().step_by(some).collect();
         for (i, (name, program, _)) in all.iter().enumerate() {

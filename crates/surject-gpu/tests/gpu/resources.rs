@@ -109,6 +109,15 @@ fn pinned() -> Vec<(&'static str, Program, f64)> {
         ("matmul_2048", product(2048, 2048, 2048, "f32", ""), 0.12),
         ("matmul_bf16", product(1024, 1024, 1024, "bf16", ""), 0.06),
         ("matmul_i8", product(1024, 1024, 1024, "i32", "i8"), 0.12),
+        (
+            "matmul_tf32",
+            program(
+                "a: f32[1024,1024], b: f32[1024,1024]",
+                "y : f32[1024,1024] =:+ over i<1024, j<1024, k<1024 at [i,j]: \
+                 reduce_precision<8,10>(a[i,k]) * reduce_precision<8,10>(b[k,j])",
+            ),
+            0.06,
+        ),
         ("matmul_f64", product(512, 512, 512, "f64", ""), 0.06),
         (
             "conv3x3",
@@ -135,9 +144,13 @@ fn occupancy(gpu: &Gpu, found: &Use, threads: i64, dynamic: i64) -> f64 {
 }
 
 /// The bytes that a kernel may spill: tiles of 256 columns do so around their loop, and are the fastest that was measured
-/// for this product all the same.
-fn spills(name: &str) -> u32 {
-    if name == "matmul_2048" { 256 } else { 0 }
+/// for this product all the same; for sm_100 the assembler keeps a block more on a multiprocessor instead of five words.
+fn spills(name: &str, gpu: &Gpu) -> u32 {
+    match (name, gpu.name) {
+        ("matmul_2048", _) => 256,
+        ("matmul_1024", "sm_100") => 20,
+        _ => 0,
+    }
 }
 
 /// No kernel of these spills a register but where that is said, and each has the warps that it is listed with.
@@ -168,7 +181,7 @@ fn kernels_of_the_suite_have_their_warps() {
             let text =
                 format!("{name} on {}: {busy:.2} of the warps, {found:?}, {:?}", gpu.name, kernel.launch);
             eprintln!("{name} on {}: {busy:.2} of the warps, {} registers", gpu.name, found.registers);
-            assert!(found.spilled <= spills(name), "{text}");
+            assert!(found.spilled <= spills(name, &gpu), "{text}");
             assert!(found.registers <= 255 && busy >= *least, "{text}");
         }
     }

@@ -411,6 +411,24 @@ fn cases() -> Vec<Case> {
         ),
         one(
             "matrix units",
+            "units of tf32",
+            "a: f32[64,96], b: f32[70,96]",
+            "y : f32[64,70] =:+ over i<64, j<70, k<96 at [i,j]: \
+             reduce_precision<8,10>(a[i,k]) * reduce_precision<8,10>(b[j,k])",
+            7.0,
+            100_000,
+        ),
+        one(
+            "matrix units",
+            "units of tf32 by columns",
+            "a: f32[40,64], b: f32[40,72]",
+            "y : f32[64,72] =:+ over i<64, j<72, k<40 at [i,j]: \
+             reduce_precision<8,10>(a[k,i]) * reduce_precision<8,10>(b[k,j])",
+            7.0,
+            100_000,
+        ),
+        one(
+            "matrix units",
             "units of f64",
             "a: f64[64,40], b: f64[40,72]",
             &product("f64", (64, 72, 40), "i,k", "k,j"),

@@ -6,7 +6,7 @@ use super::count::Event;
 use super::memory::{Kind, Object, Tensor};
 use super::run::{Done, Machine};
 use super::value::{affine, copy, flops, holds, pure, pure_one};
-use crate::{Level, MatMulSizes, Mem, Op, Place, Space, Statement, Tile, Type};
+use crate::{Factors, Level, MatMulSizes, Mem, Op, Place, Space, Statement, Tile, Type};
 use surject_ir::{AccOp, BinaryOp, Scalar, eval};
 
 impl Machine<'_> {
@@ -82,7 +82,9 @@ impl Machine<'_> {
                 }
                 return Ok(());
             }
-            Op::MatMul { sizes, acc, a, b } => return self.matmul(agent, *sizes, [acc, a, b]),
+            Op::MatMul { sizes, factors, acc, a, b, .. } => {
+                return self.matmul(agent, (*sizes, *factors), [acc, a, b]);
+            }
             op => {
                 let lanes = self.computed(agent, op, ty)?;
                 result.into_iter().for_each(|result| agent.set(result, lanes.clone()));
@@ -188,7 +190,12 @@ impl Machine<'_> {
     }
 
     /// `acc += a · b`: each sum from its first term to its last, in the type of `acc`.
-    fn matmul(&mut self, agent: &mut Agent, sizes: MatMulSizes, [acc, a, b]: [&Tile; 3]) -> Done<()> {
+    fn matmul(
+        &mut self,
+        agent: &mut Agent,
+        (sizes, factors): (MatMulSizes, Factors),
+        [acc, a, b]: [&Tile; 3],
+    ) -> Done<()> {
         let who = self.stamp(agent);
         let MatMulSizes { m, n, k } = sizes;
         let dtype = self.kernel.mem(acc.mem).dtype;
@@ -208,7 +215,11 @@ impl Machine<'_> {
             let object = self.object(agent, tile.mem)?;
             at.iter().flatten().map(|&at| Ok(eval::convert(dtype, object.load(at, &who)?))).collect()
         };
-        let (left, right, mut values) = (load(a, &left)?, load(b, &right)?, load(acc, &sums)?);
+        let (mut left, mut right, mut values) = (load(a, &left)?, load(b, &right)?, load(acc, &sums)?);
+        if factors == Factors::Tf32 {
+            let rounded = |x: &mut Scalar| *x = eval::reduce_precision(8, 10, *x).unwrap_or(*x);
+            left.iter_mut().chain(&mut right).for_each(rounded);
+        }
         for i in 0..m {
             for j in 0..n {
                 for t in 0..k {

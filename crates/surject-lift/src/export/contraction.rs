@@ -1,7 +1,7 @@
 //! Plans of sums of products: `dot_general`, and `convolution` where a factor is read through windows.
 
 use super::acc::Projected;
-use super::plan::{How, Plan, merging};
+use super::plan::{How, Plan, Precision, merging};
 use super::state::{Result, State};
 use super::window::{Axis, Windows};
 use surject_index::IndexMap;
@@ -117,8 +117,12 @@ impl State {
         let Some(then) = acc.then(&order, &space.select(&order)) else {
             return Ok(None);
         };
-        let operands = self.narrow(sides[0].0, sides[1].0);
-        Ok(Some(Plan::new(How::Dot { dims, then }, operands)))
+        let (x, y) = (sides[0].0, sides[1].0);
+        let (operands, precision) = match (self.before_tf32(x)?, self.before_tf32(y)?) {
+            (Some(x), Some(y)) => ([x, y], Precision::Tf32),
+            _ => (self.narrow(x, y), Precision::Highest),
+        };
+        Ok(Some(Plan::new(How::Dot { dims, precision, then }, operands)))
     }
 
     /// Integer factors that were widened may be multiplied as they were: the operation sums in the type of its result,
@@ -160,11 +164,36 @@ impl State {
 
     /// The field in the type that it was widened from.
     fn unwidened(&mut self, f: FieldId, dtype: DType) -> Result<Option<FieldId>> {
+        self.before(f, |state, kind| match kind {
+            FieldKind::Convert { x } if state.dtype(*x) == dtype => Some(*x),
+            _ => None,
+        })
+    }
+
+    /// The field of `f32` as it was before it was rounded to tf32.
+    fn before_tf32(&mut self, f: FieldId) -> Result<Option<FieldId>> {
+        self.before(f, |state, kind| match kind {
+            FieldKind::ReducePrecision { exponent: 8, mantissa: 10, x } if state.dtype(*x) == DType::F32 => {
+                Some(*x)
+            }
+            _ => None,
+        })
+    }
+
+    /// The field as it was before an operation that keeps zero, which `operand` looks for below movements.
+    fn before(
+        &mut self,
+        f: FieldId,
+        operand: impl Fn(&State, &FieldKind) -> Option<FieldId>,
+    ) -> Result<Option<FieldId>> {
         let mut moves = Vec::new();
         let mut inner = f;
         let mut found = loop {
-            match self.field(inner).kind.clone() {
-                FieldKind::Convert { x } if self.dtype(x) == dtype => break x,
+            let kind = self.field(inner).kind.clone();
+            if let Some(x) = operand(self, &kind) {
+                break x;
+            }
+            match kind {
                 FieldKind::Read { map, of } if map.fill().is_none_or(|fill| fill.0 == 0) => {
                     moves.push((None, map));
                     inner = of;

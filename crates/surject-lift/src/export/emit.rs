@@ -1,6 +1,6 @@
 //! Writing the operation that a plan says.
 
-use super::plan::{How, Plan};
+use super::plan::{How, Plan, Precision};
 use super::state::{Definition, Result};
 use super::writer::{Writer, binary_name, element};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Scalar, UnaryOp, Window};
@@ -203,8 +203,8 @@ impl Writer<'_, '_> {
                 let made = self.reduce(*op, axes, then.codomain(), x, init, dtype)?;
                 self.read(then, made, dtype)
             }
-            (How::Dot { dims, then }, &[x, y]) => {
-                let made = self.dot(dims, then.codomain(), x, y, dtype)?;
+            (How::Dot { dims, precision, then }, &[x, y]) => {
+                let made = self.dot((dims, *precision), then.codomain(), x, y, dtype)?;
                 self.read(then, made, dtype)
             }
             (How::Convolution { conv, then }, &[x, y]) => {
@@ -297,18 +297,19 @@ impl Writer<'_, '_> {
 
     fn dot(
         &mut self,
-        dims: &DotDims,
+        (dims, precision): (&DotDims, Precision),
         result: &surject_index::Space,
         x: ValueId,
         y: ValueId,
         dtype: DType,
     ) -> Result<ValueId> {
         let shape = self.st.sizes(result)?;
+        let (name, value) = precision.attribute();
         let built = self
             .op("stablehlo.dot_general")
             .operands([x, y])
             .attr("dot_dimension_numbers", Attribute::Dot(Box::new(dims.clone())))
-            .attr("precision_config", highest())
+            .attr(name, value)
             .result(Type::tensor(&shape, element(dtype)))
             .value();
         self.done(built)

@@ -6,7 +6,37 @@ use super::state::{Result, State, digits};
 use std::rc::Rc;
 use surject_index::{Affine, Component, Extent, Fill, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, Scalar, UnaryOp};
-use surject_stablehlo::{ConvAttrs, DotDims};
+use surject_stablehlo::{Attribute, ConvAttrs, DotAlgorithm, DotDims, ElementType};
+
+/// How exactly a `dot_general` is asked to multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// As exactly as the types of its operands allow.
+    Highest,
+    /// With operands that are rounded to tf32.
+    Tf32,
+}
+
+impl Precision {
+    /// The attribute of the operation, and its name.
+    pub(super) fn attribute(self) -> (&'static str, Attribute) {
+        match self {
+            Precision::Highest => ("precision_config", super::emit::highest()),
+            Precision::Tf32 => {
+                let algorithm = DotAlgorithm {
+                    lhs_precision_type: ElementType::TF32,
+                    rhs_precision_type: ElementType::TF32,
+                    accumulation_type: ElementType::F32,
+                    lhs_component_count: 1,
+                    rhs_component_count: 1,
+                    num_primitive_operations: 1,
+                    allow_imprecise_accumulation: false,
+                };
+                ("algorithm", Attribute::DotAlgorithm(Box::new(algorithm)))
+            }
+        }
+    }
+}
 
 /// How the value of a field is made from the values of other fields.
 #[derive(Clone, Debug)]
@@ -57,6 +87,7 @@ pub(super) enum How {
     },
     Dot {
         dims: DotDims,
+        precision: Precision,
         then: IndexMap,
     },
     Convolution {

@@ -1,7 +1,7 @@
 //! Fields with symbolic sizes: what a plan says, written as dynamic operations. Reads that are no broadcast, transposition or
 //! slice gather single elements at computed positions.
 
-use super::plan::How;
+use super::plan::{How, Precision};
 use super::state::{Result, State, over};
 use super::writer::{Writer, binary_name, element};
 use surject_index::{Affine, Component, Extent, IndexMap, Space};
@@ -166,7 +166,9 @@ impl Writer<'_, '_> {
                 let made = self.typed("stablehlo.multiply", &[x, count], ty)?;
                 self.read_symbolic(then, made, dtype)
             }
-            (How::Dot { dims, then }, &[x, y]) => self.dot_symbolic(dims, then, [x, y], dtype),
+            (How::Dot { dims, precision, then }, &[x, y]) => {
+                self.dot_symbolic((dims, *precision), then, [x, y], dtype)
+            }
             (How::Scatter(op, map), &[x]) => self.scatter_symbolic(*op, map, x, dtype),
             _ => Err(self.st.unsupported("symbolic shape", format!("over {space}: bind the sizes first"))),
         }
@@ -174,17 +176,18 @@ impl Writer<'_, '_> {
 
     fn dot_symbolic(
         &mut self,
-        dims: &DotDims,
+        (dims, precision): (&DotDims, Precision),
         then: &IndexMap,
         operands: [ValueId; 2],
         dtype: DType,
     ) -> Result<ValueId> {
+        let (name, value) = precision.attribute();
         let ty = self.sized(dtype, then.codomain());
         let built = self
             .op("stablehlo.dot_general")
             .operands(operands)
             .attr("dot_dimension_numbers", Attribute::Dot(Box::new(dims.clone())))
-            .attr("precision_config", super::emit::highest())
+            .attr(name, value)
             .result(ty)
             .value();
         let made = self.done(built)?;

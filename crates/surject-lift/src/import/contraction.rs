@@ -9,11 +9,11 @@ use super::types;
 use crate::error::LiftError;
 use surject_index::{Affine, Extent, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar};
-use surject_stablehlo::ConvAttrs;
+use surject_stablehlo::{ConvAttrs, DotAlgorithm, ElementType};
 
 /// The element type in which a sum of products is computed: the result's if the operands fit in it, else the widest
 /// operand's; 16-bit floats are computed in `f32`. The precision and algorithm that the operation asks for are at
-/// most this exact, so they are met.
+/// most this exact, so they are met; what asks for tf32 gets it.
 fn sum_type(result: DType, operands: [DType; 2]) -> DType {
     let rank = |d: DType| (d.is_complex(), d.is_float(), d.bits());
     let fits = |d: DType| rank(d) <= rank(result);
@@ -57,7 +57,40 @@ pub(super) fn dot_general(cx: &mut Cx<'_, '_>) -> Result<()> {
         types::axes(cx.op, &dims.contract_lhs, left, "lhs_contracting_dimensions")?,
         types::axes(cx.op, &dims.contract_rhs, right, "rhs_contracting_dimensions")?,
     ];
-    contract_axes(cx, batch, contract)
+    let rounding = match cx.op.dot_algorithm().is_some_and(asks_for_tf32) {
+        true => Rounding::Tf32,
+        false => Rounding::None,
+    };
+    contract_axes(cx, batch, contract, rounding)
+}
+
+/// How operands are rounded before they are multiplied.
+#[derive(Clone, Copy)]
+enum Rounding {
+    None,
+    /// Those of `f32` to 10 bits of mantissa.
+    Tf32,
+}
+
+/// Does an algorithm ask for one product of operands that are rounded to tf32, summed in `f32`? With more products it asks
+/// for about what `f32` gives.
+fn asks_for_tf32(algorithm: &DotAlgorithm) -> bool {
+    let operands = [&algorithm.lhs_precision_type, &algorithm.rhs_precision_type];
+    operands.into_iter().all(|ty| *ty == ElementType::TF32)
+        && algorithm.accumulation_type == ElementType::F32
+        && [algorithm.lhs_component_count, algorithm.rhs_component_count, algorithm.num_primitive_operations]
+            == [1; 3]
+}
+
+/// A field rounded to nearest even as an algorithm asks.
+fn rounded(cx: &mut Cx<'_, '_>, field: FieldId, rounding: Rounding) -> Result<FieldId> {
+    match rounding {
+        Rounding::Tf32 if cx.dtype(field) == DType::F32 => {
+            let rounded = cx.lift.function.fields.reduce_precision(8, 10, field);
+            cx.typed(rounded)
+        }
+        Rounding::Tf32 | Rounding::None => Ok(field),
+    }
 }
 
 /// `stablehlo.dot`: the last axis of the left operand with the first one of the right operand.
@@ -66,11 +99,17 @@ pub(super) fn dot(cx: &mut Cx<'_, '_>) -> Result<()> {
     if !(1..=2).contains(&left) || !(1..=2).contains(&right) {
         return Err(cx.invalid("the operands must be vectors or matrices"));
     }
-    contract_axes(cx, [Vec::new(), Vec::new()], [vec![left - 1], vec![0]])
+    contract_axes(cx, [Vec::new(), Vec::new()], [vec![left - 1], vec![0]], Rounding::None)
 }
 
-fn contract_axes(cx: &mut Cx<'_, '_>, batch: [Vec<usize>; 2], contract: [Vec<usize>; 2]) -> Result<()> {
+fn contract_axes(
+    cx: &mut Cx<'_, '_>,
+    batch: [Vec<usize>; 2],
+    contract: [Vec<usize>; 2],
+    rounding: Rounding,
+) -> Result<()> {
     let (lhs, rhs) = (cx.field(0)?, cx.field(1)?);
+    let (lhs, rhs) = (rounded(cx, lhs, rounding)?, rounded(cx, rhs, rounding)?);
     let spaces = [cx.space(lhs), cx.space(rhs)];
     if batch[0].len() != batch[1].len() || contract[0].len() != contract[1].len() {
         return Err(cx.invalid("the operands have different numbers of batching or contracting dimensions"));

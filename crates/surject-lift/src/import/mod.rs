@@ -15,7 +15,8 @@
 //!   has values, no buffers).
 //! * `output_operand_aliases` and layouts of custom calls, except where a LAPACK routine would read the transposed
 //!   matrix.
-//! * `precision_config`, `algorithm` and `result_accuracy`: everything is computed at least as exactly as they ask.
+//! * `precision_config`, `algorithm` and `result_accuracy`: everything is computed at least as exactly as they ask. An
+//!   algorithm with one product of tf32 rounds its operands so, so that matrix units can take them.
 //! * `indices_are_sorted` and `unique_indices` are kept as promises of the program.
 //! * Check operations, which [`crate::import_checks`] reads, and `interpreter.print`.
 

@@ -8,6 +8,7 @@ mod fields;
 mod random;
 mod starts;
 mod text;
+mod tf32;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

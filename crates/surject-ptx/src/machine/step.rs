@@ -24,7 +24,15 @@ impl Block<'_> {
             Op::Pair(op, ty) => {
                 let (args, count) = self.arguments(thread, operands)?;
                 let half = |by: u32| alu(*op, *ty, &args.map(|a| a >> by & ty.mask())[..count]);
-                self.set(thread, target()?, half(16)? << 16 | half(0)?)
+                self.set(thread, target()?, half(ty.bits)? << ty.bits | half(0)?)
+            }
+            Op::Mixed(op, ty) => {
+                let single = Ty::named("f32").ok_or("no f32")?;
+                let (mut args, count) = self.arguments(thread, operands)?;
+                for arg in &mut args[..count - 1] {
+                    *arg = convert(*arg, *ty, single, Rounding::Nearest, false)?;
+                }
+                self.set(thread, target()?, alu(*op, single, &args[..count])?)
             }
             Op::Multiply(part, ty) => {
                 let (a, b) = (self.value(thread, operand(1)?)?, self.value(thread, operand(2)?)?);

@@ -17,7 +17,7 @@ pub struct Arguments {
     /// The archive to write.
     #[arg(short, long, value_name = "OUT.sjx")]
     output: PathBuf,
-    /// What it is for: `cuda:sm_80` or `cuda:sm_90a`, or `cpu:host`, processors like this one.
+    /// What it is for: `cuda:sm_80`, `cuda:sm_90a` or `cuda:sm_100`, or `cpu:host`, processors like this one.
     #[arg(long, value_name = "TARGET")]
     target: Target,
     /// Compile the program as it was imported, without rewriting.

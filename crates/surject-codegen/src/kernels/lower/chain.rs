@@ -8,7 +8,7 @@ mod listed;
 pub(crate) use listed::lower_listed;
 
 use super::super::chain::{Chain, ChainTiles, FLAGS, Phase};
-use super::super::contraction::{Condition, Contraction, Share, Tiles, WARP, WIDEST};
+use super::super::contraction::{Condition, Contraction, GROUP_ROWS, Share, Tiles, WARP, WIDEST};
 use super::super::expression::{Expression, Tensor};
 use super::super::schedule::{Axis, Directive, Resolved, Schedule, resolve};
 use super::contraction::{Listed, Picked, Turns};
@@ -324,6 +324,7 @@ impl Block<'_> {
     fn warps(&self) -> i64 {
         match self.tiles.shares[0] {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tiles.rows / rows.max(1),
+            Share::Group => self.tiles.rows / GROUP_ROWS,
         }
     }
 
@@ -403,7 +404,7 @@ impl Block<'_> {
 fn stages(c: &Contraction, turns: &Turns) -> i64 {
     match c.tiles.share {
         Share::Thread(_) => turns.count.min(2),
-        Share::Warp(_) => 1,
+        Share::Warp(_) | Share::Group => 1,
     }
 }
 

@@ -7,7 +7,7 @@ mod bring;
 mod threads;
 mod warps;
 
-use super::super::contraction::{Bring, Condition, Contraction, Share, WARP, WIDEST};
+use super::super::contraction::{Bring, Condition, Contraction, GROUP_ROWS, Share, WARP, WIDEST};
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
@@ -146,11 +146,12 @@ impl Lowering<'_> {
         (row, column): (Affine, Affine),
         turns: &Turns,
     ) -> Lowered<()> {
-        let asynchronous = matches!(c.tiles.share, Share::Warp(_)) && self.copies(c);
+        let asynchronous = !matches!(c.tiles.share, Share::Thread(_)) && self.expression.copies(c);
         let stages = match c.tiles.share {
             Share::Thread(_) => 2,
             Share::Warp(_) if asynchronous => warps::STAGES,
             Share::Warp(_) => 1,
+            Share::Group => warps::GROUP_STAGES,
         };
         let stages = stages.min(turns.count);
         let memory = self.side_memory(c, stages)?;
@@ -161,6 +162,7 @@ impl Lowering<'_> {
             Share::Warp(rows) => {
                 self.by_warps(c, rows, (&left, &right), turns, asynchronous.then_some(stages))
             }
+            Share::Group => self.by_warps(c, GROUP_ROWS, (&left, &right), turns, Some(stages)),
         }
     }
 
@@ -177,6 +179,7 @@ impl Lowering<'_> {
         match c.tiles.share {
             Share::Thread(share) => self.by_threads(c, share, (&left, &right), turns),
             Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), turns, None),
+            Share::Group => Err(CodegenError::malformed("a chain by four warps together")),
         }
     }
 
@@ -202,8 +205,12 @@ impl Lowering<'_> {
             let (how, dtype) = (c.bring[number], self.expression.dag[node].dtype);
             let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
             // Rows begin in other banks, at multiples of what is accessed at once.
-            let pad = WIDEST / dtype.size().max(1) as i64;
-            let pitch = next + pad.max(1);
+            let pad = match c.tiles.share {
+                // Its writer exchanges parts of lines instead.
+                Share::Group => 0,
+                _ => (WIDEST / dtype.size().max(1) as i64).max(1),
+            };
+            let pitch = next + pad;
             let stage = long * pitch;
             let name = ["left", "right"][number];
             SideMemory { mem: self.b.alloc(name, dtype, stages * stage, Space::Shared), pitch, stage }

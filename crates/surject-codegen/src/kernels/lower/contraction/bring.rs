@@ -1,6 +1,6 @@
 //! Tiles on their way into shared memory: by registers of threads, or copied in the background.
 
-use super::{Agents, Contraction, Lowered, Lowering, Side, WARP, overflow};
+use super::{Agents, Lowered, Lowering, Side, WARP, overflow};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Node, NodeId};
 use surject_ir::{BinaryOp, DType, Scalar};
@@ -13,18 +13,6 @@ struct Slot {
 }
 
 impl Lowering<'_> {
-    /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
-    pub(super) fn copies(&self, c: &Contraction) -> bool {
-        let dag = &self.expression.dag;
-        let is_cut = !c.cut(self.expression).is_empty();
-        let plain = |node| match &dag[node].node {
-            Node::Load { guards, .. } => guards.is_empty(),
-            _ => false,
-        };
-        !is_cut
-            && [c.parts.left, c.parts.right].into_iter().zip(c.bring).all(|(n, b)| plain(n) && b.lanes > 1)
-    }
-
     /// What a thread brings of a tile.
     fn slots(&mut self, side: &Side, agents: &Agents) -> Lowered<Vec<Slot>> {
         let how = side.how;

@@ -2,13 +2,15 @@
 //!
 //! Where both values can be copied as they are, the copies of the next turns run in the background.
 
-use super::super::super::contraction::sum_of_units;
+use super::super::super::contraction::{Share, factors_of_units, sum_of_units};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
 use surject_ir::Scalar;
-use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Tile, Type, Value};
+use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Team, Tile, Type, Value};
 
 /// Stages of shared memory for copies in the background.
 pub(super) const STAGES: i64 = 3;
+/// The same where four warps sum together.
+pub(super) const GROUP_STAGES: i64 = 4;
 /// Neighbours in a row that a thread has of the sums of a warp.
 const PAIR: i64 = 2;
 
@@ -135,7 +137,10 @@ impl Lowering<'_> {
         let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
         let ((row, left_term), (column, right_term)) = (strides(left), strides(right));
+        let team = if c.tiles.share == Share::Group { Team::Group } else { Team::One };
         self.b.effect(Op::MatMul {
+            team,
+            factors: factors_of_units(self.expression.dag[c.parts.left].dtype),
             sizes: MatMulSizes { m: rows as usize, n: columns as usize, k: terms as usize },
             acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1 },
             a: Tile { mem: left.mem, at: operand(left, &own)?, row, column: left_term },

@@ -1,0 +1,127 @@
+//! Sums of products by tiles.
+
+use super::{WIDEST, proposal};
+use crate::Gpu;
+use crate::model::contraction;
+use surject_codegen::kernels::contraction::{GROUP_TERMS, Share, Tiles};
+use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::machine::{Proposal, Strategy};
+use surject_codegen::kernels::schedule::Directive;
+
+/// Rows, columns and terms from which on there are tiles.
+const TILED: i64 = 8;
+
+/// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
+pub struct Contractions {
+    pub gpu: Gpu,
+    pub by: By,
+}
+
+/// Who sums a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Threads, in registers.
+    Threads,
+    /// The matrix units of a warp.
+    Units,
+    /// Those of four warps together.
+    Groups,
+}
+
+impl Strategy for Contractions {
+    fn name(&self) -> &'static str {
+        match self.by {
+            By::Threads => "tiles",
+            By::Units => "matrix units",
+            By::Groups => "warpgroups",
+        }
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let product = expression.product().ok_or("the expression is no sum of products")?;
+        let factors = expression.matrix_units();
+        if self.by == By::Groups && self.gpu.group_products == 0.0 {
+            return Err("the machine has no products by four warps".into());
+        }
+        if self.by != By::Threads && factors.is_none() {
+            return Err("its factors are not of one type that matrix units multiply".into());
+        }
+        let longest = |names: &[String]| {
+            let loops = names.iter().filter_map(|name| expression.find(name));
+            loops.max_by_key(|l| l.extent).filter(|l| l.extent >= TILED)
+        };
+        let missing = |what: &str| format!("fewer than {TILED} {what}");
+        let rows = longest(&product.rows).ok_or_else(|| missing("rows"))?;
+        let columns = longest(&product.columns).ok_or_else(|| missing("columns"))?;
+        let terms = longest(&product.terms).ok_or_else(|| missing("terms"))?;
+        // The loops over rows as one, where the longest alone would not fill its tiles: pixels of an image.
+        let mut groups = vec![rows.name.clone()];
+        let several = product.rows.iter().filter(|name| expression.find(name).is_some_and(|l| l.extent > 1));
+        let several: Vec<String> = several.cloned().collect();
+        if several.len() > 1 {
+            groups.push(several.join(","));
+        }
+        let by_terms = expression.right_lies_by_terms(&terms.name, &columns.name);
+        let shares = self.shares(expression, by_terms, terms.extent);
+        let all = groups.iter().flat_map(|rows| shares.iter().map(move |share| (rows, share)));
+        let proposals = all.filter_map(|(rows, &(tile, share))| {
+            let loops = [rows.clone(), columns.name.clone(), terms.name.clone()];
+            let tiles = Tiles { loops, tile, share, masked: false };
+            if contraction::shared_bytes(expression, &tiles) > self.gpu.shared as f64 {
+                return None;
+            }
+            let found = proposal(&self.gpu, expression, vec![Directive::Contract(tiles)]);
+            found.schedule.check(expression).is_ok().then_some(found)
+        });
+        let best = proposals.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        best.ok_or_else(|| "no tile fits the expression".into())
+    }
+}
+
+impl Contractions {
+    /// Tiles, and who sums what of them; the first of those that take the same time is the best.
+    fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
+        let mut all = Vec::new();
+        if self.by == By::Groups {
+            let tiles = [(128, 256), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64)];
+            return tiles.map(|(m, n)| ([m, n, GROUP_TERMS], Share::Group)).to_vec();
+        }
+        if self.by == By::Units {
+            let factors = expression.matrix_units().map_or(2, |dtype| dtype.size());
+            let depth = match factors {
+                8 => 16,
+                4 => 32,
+                _ if terms % 64 == 0 => 64,
+                _ => 32,
+            };
+            for (warps, rows, columns) in
+                [(8, 32, 128), (4, 32, 128), (8, 32, 64), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)]
+            {
+                // Sums of f64 are two registers each.
+                if factors == 8 && rows * columns > 2048 {
+                    continue;
+                }
+                all.push(([warps * rows, columns, depth], Share::Warp(rows)));
+            }
+            return all;
+        }
+        let widest = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
+        for (warps, rows, lanes) in
+            [(8, 16, 4), (4, 16, 4), (8, 8, 4), (4, 8, 4), (8, 8, 2), (4, 8, 2), (4, 8, 1)]
+        {
+            if lanes > widest {
+                continue;
+            }
+            // Where the terms of a column lie next to each other, a thread has its columns one by one.
+            let own = if by_terms { 1 } else { lanes };
+            for depth in [16, 32] {
+                all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
+            }
+        }
+        // Twice as many columns: the fastest that was measured for large products of f32 (2048: 384 for 399 us).
+        if widest == 4 {
+            all.push(([128, 256, 32], Share::Thread([16, if by_terms { 1 } else { 4 }])));
+        }
+        all
+    }
+}
