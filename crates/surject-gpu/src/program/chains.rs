@@ -5,7 +5,7 @@ use crate::Gpu;
 use crate::model::chain::seconds;
 use crate::write;
 use std::collections::{HashMap, HashSet};
-use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles};
+use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor, assignment};
 use surject_codegen::kernels::legal::legal;
@@ -236,12 +236,12 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
             let tiles = [[first, depths.0], [last, depths.1]];
             if units {
                 let own = if rows == 128 { 32 } else { 16 };
-                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(own); 2] });
+                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(own); 2], scores: Scores::All });
                 continue;
             }
             for own in [8, 4] {
                 let shares = [(0, first), (1, last)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
-                all.push(ChainTiles { rows, tiles, shares });
+                all.push(ChainTiles { rows, tiles, shares, scores: Scores::All });
             }
         }
     }

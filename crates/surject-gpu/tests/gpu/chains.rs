@@ -2,7 +2,7 @@
 
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
-use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles};
+use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor as Of, assignment};
 use surject_codegen::kernels::lower::Launch;
@@ -13,7 +13,7 @@ use surject_cuda::{Session, Simulated};
 use surject_gpu::Gpu;
 use surject_gpu::program::chains::{Chained, chains, readers, times};
 use surject_gpu::program::{compile, planned};
-use surject_ir::{Buffer, DType, Function, Program, StatementKind, Var, interp, parse};
+use surject_ir::{Buffer, DType, Function, Program, Scalar, StatementKind, Var, interp, parse};
 use surject_kernel::interpret::{self, Options, Tensor};
 
 /// Attention of some heads: the type of the arguments, queries, keys, the size of a head, and the scores that are kept.
@@ -192,11 +192,11 @@ fn run(program: &Program, kernels: &ChainKernels, args: &[Buffer], on: &mut dyn 
 }
 
 fn by_threads(rows: i64) -> ChainTiles {
-    ChainTiles { rows, tiles: [[64, 16], [32, 16]], shares: [Share::Thread([8, 1]), Share::Thread([8, 1])] }
+    ChainTiles { rows, tiles: [[64, 16], [32, 16]], shares: [Share::Thread([8, 1]), Share::Thread([8, 1])], scores: Scores::All }
 }
 
 fn by_warps(rows: i64) -> ChainTiles {
-    ChainTiles { rows, tiles: [[32, 16], [32, 16]], shares: [Share::Warp(16); 2] }
+    ChainTiles { rows, tiles: [[32, 16], [32, 16]], shares: [Share::Warp(16); 2], scores: Scores::All }
 }
 
 const CAUSAL: &str = "index(q)i32 >= index(t)i32";
@@ -222,14 +222,19 @@ fn all() -> Vec<(Attention, ChainTiles)> {
         (attention("bf16", (32, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true), by_warps(32)),
         (
             attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false),
-            ChainTiles { rows: 64, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16); 2] },
+            ChainTiles { rows: 64, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16); 2], scores: Scores::All },
         ),
     ]
 }
 
 fn same(found: &Buffer, expected: &Buffer, what: &str) {
+    same_beside(found, expected, 1.0, what)
+}
+
+/// The same where values are of this size.
+fn same_beside(found: &Buffer, expected: &Buffer, size: f64, what: &str) {
     let tolerance = if expected.dtype() == DType::F32 { 2e-5 } else { 2e-2 };
-    let report = surject_runtime::compare::compare(found, expected, tolerance, tolerance);
+    let report = surject_runtime::compare::compare(found, expected, tolerance, size * tolerance);
     assert!(report.passed(), "{what}: {report}");
 }
 
@@ -248,10 +253,106 @@ fn chains_give_what_the_interpreter_gives() {
     }
 }
 
+/// The same by tiles of scores: of threads with several rows and columns, of warps, where columns are no whole tiles, and
+/// heads no powers of two.
+fn all_by_tiles() -> Vec<(Attention, ChainTiles)> {
+    let attention = |dtype, (queries, keys, head), mask, heads_inside| Attention {
+        dtype,
+        queries,
+        keys,
+        head,
+        heads: 2,
+        mask,
+        heads_inside,
+    };
+    let by = |rows, columns, head, shares| ChainTiles {
+        rows,
+        tiles: [[columns, head], [head, columns]],
+        shares,
+        scores: Scores::Tile,
+    };
+    let threads = |own, lanes| [Share::Thread([own, 1]), Share::Thread([own, lanes])];
+    vec![
+        (attention("f32", (64, 128, 32), None, false), by(32, 32, 32, threads(8, 1))),
+        (attention("f32", (128, 128, 64), Some((CAUSAL, "-inf_f32")), false), by(32, 32, 64, threads(8, 2))),
+        (attention("f32", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true), by(64, 64, 32, threads(8, 1))),
+        (attention("f32", (32, 80, 16), Some(("m[q,t]", "-inf_f32")), true), by(32, 32, 32, threads(8, 1))),
+        (attention("f32", (32, 96, 24), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 32, threads(4, 1))),
+        (attention("f32", (32, 96, 32), Some(("m[q,t]", "-1000000000.0f32")), false), by(32, 32, 32, threads(8, 1))),
+        (
+            attention("bf16", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true),
+            by(32, 32, 32, [Share::Warp(16); 2]),
+        ),
+        (attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false), by(64, 32, 32, [Share::Warp(16); 2])),
+        (attention("bf16", (64, 192, 64), None, false), by(64, 64, 64, [Share::Warp(16); 2])),
+        (attention("bf16", (32, 80, 64), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 64, [Share::Warp(16); 2])),
+    ]
+}
+
+/// Where infinities, values that are no numbers, and the largest ones are among what is multiplied.
+#[derive(Clone, Copy, Debug)]
+enum Special {
+    Nowhere,
+    /// Rows of queries.
+    Queries,
+    /// Keys: columns of scores.
+    Keys,
+    Values,
+    /// Finite ones whose sums overflow before they are divided.
+    Largest,
+}
+
+const SPECIAL: [Special; 5] =
+    [Special::Nowhere, Special::Queries, Special::Keys, Special::Values, Special::Largest];
+
+impl Special {
+    /// The arguments with some of these.
+    fn put(self, attention: &Attention, args: &mut [Buffer]) {
+        let (number, every, values): (usize, usize, &[f32]) = match self {
+            Special::Nowhere => return,
+            Special::Queries => (0, 7 * attention.head as usize, &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY]),
+            Special::Keys => (1, 31 * attention.head as usize, &[f32::NEG_INFINITY, f32::INFINITY, f32::NAN]),
+            Special::Values => (2, 37, &[f32::INFINITY, f32::NAN, f32::NEG_INFINITY]),
+            Special::Largest => (2, 2, &[1.7e38, 1.6e38, -1.5e38]),
+        };
+        let arg = &args[number];
+        let (dtype, shape) = (arg.dtype(), arg.shape().to_vec());
+        let all = shape.iter().product();
+        let scalars = (0..all).map(|i| match i % every {
+            3 | 1 => Scalar::from_f64(dtype, values[i / every % values.len()].into()),
+            _ => arg.get(i),
+        });
+        let bytes: Vec<u8> =
+            scalars.flat_map(|s| s.bits().to_le_bytes()[..dtype.size()].to_vec()).collect();
+        args[number] = Buffer::from_bytes(dtype, &shape, &bytes).unwrap();
+    }
+}
+
+/// Chains by tiles of scores give what the interpreter gives: in f32 within 2e-5 and in bf16, whose weights are rounded
+/// before they are divided, within 2e-2, of the size of values; infinities and NaNs where it has them, and zeros.
+#[test]
+fn chains_by_tiles_give_what_the_interpreter_gives() {
+    let all: Vec<(usize, (Attention, ChainTiles))> = all_by_tiles().into_iter().enumerate().collect();
+    for_all(&all, |(number, (attention, tiles))| {
+        let program = attention.program();
+        let kernels =
+            chain(&program).kernels("attention", tiles).unwrap_or_else(|error| panic!("{number}: {error}"));
+        for special in SPECIAL {
+            let mut args = attention.args(*number as u64 + 1, attention.keys);
+            special.put(attention, &mut args);
+            let expected = interp::run(&program, "main", &args).unwrap();
+            let mut on = Interpreted(Options::default(), interpret::Counts::default());
+            let found = run(&program, &kernels, &args, &mut on);
+            let size = if let Special::Largest = special { 1.7e38 } else { 1.0 };
+            same_beside(&found, &expected[0], size, &format!("attention {number}, special {special:?}"));
+        }
+    });
+}
+
 /// The kernels of all chains.
 pub fn collect_all(collected: &mut Collected) -> Vec<(Attention, Program, ChainKernels)> {
     let gpu = Gpu::named("sm_90a").unwrap();
-    let made = all().into_iter().map(|(attention, tiles)| {
+    let made = all().into_iter().chain(all_by_tiles()).map(|(attention, tiles)| {
         let program = attention.program();
         let kernels = chain(&program).kernels("attention", &tiles).unwrap_or_else(|error| panic!("{error}"));
         if let Some(finite) = &kernels.finite {
@@ -295,6 +396,7 @@ fn what_a_causal_mask_throws_away_is_not_computed() {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
         shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
     };
     let kernels = chain(&program).kernels("attention", &tiles).unwrap();
     let flops = |bad_from: i64| {
@@ -424,9 +526,10 @@ fn products_leave_out_what_masks_throw_away() {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
         shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
     };
     let warps =
-        ChainTiles { rows: 32, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16), Share::Warp(16)] };
+        ChainTiles { rows: 32, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16), Share::Warp(16)], scores: Scores::All };
     let all = [
         (attention("f32", (CAUSAL, "-1000000000.0f32"), true), &threads),
         (attention("f32", (CAUSAL, "-inf_f32"), false), &threads),
@@ -515,6 +618,7 @@ fn scores_that_are_thrown_away_are_one_constant() {
             rows: 32,
             tiles: [[32, 16], [32, 32]],
             shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
         };
         let last = chain.tiles(&tiles).unwrap().pop().unwrap();
         (chain.is_masked(), chain.listed("k", &last).map(|_| ()))

@@ -1,6 +1,6 @@
 //! Tiles on their way into shared memory: by registers of threads, or copied in the background.
 
-use super::{Agents, Contraction, Lowered, Lowering, Side, WARP, overflow};
+use super::{Agents, Bring, Contraction, Lowered, Lowering, Side, WARP, overflow};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Node, NodeId};
 use surject_ir::{BinaryOp, DType, Scalar};
@@ -15,14 +15,36 @@ struct Slot {
 impl Lowering<'_> {
     /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
     pub(super) fn copies(&self, c: &Contraction) -> bool {
-        let dag = &self.expression.dag;
-        let is_cut = !c.cut(self.expression).is_empty();
-        let plain = |node| match &dag[node].node {
+        [c.parts.left, c.parts.right].into_iter().zip(c.bring).all(|(n, b)| self.copies_side(c, n, b))
+    }
+
+    /// Can tiles of one of them?
+    pub(in crate::kernels::lower) fn copies_side(&self, c: &Contraction, node: NodeId, how: Bring) -> bool {
+        let plain = match &self.expression.dag[node].node {
             Node::Load { guards, .. } => guards.is_empty(),
             _ => false,
         };
-        !is_cut
-            && [c.parts.left, c.parts.right].into_iter().zip(c.bring).all(|(n, b)| plain(n) && b.lanes > 1)
+        plain && how.lanes > 1 && c.cut(self.expression).is_empty()
+    }
+
+    /// Copies a tile in the background where it can be copied as it is, else brings it by way of registers.
+    pub(in crate::kernels::lower) fn bring_tile(
+        &mut self,
+        c: &Contraction,
+        side: &Side,
+        first: &Affine,
+        agents: &Agents,
+    ) -> Lowered<()> {
+        let depth = self.frames.len();
+        if self.copies_side(c, side.node, side.how) {
+            self.copy(side, (c.loops[2], first), &0.into(), agents)?;
+            self.b.effect(Op::AsyncCommit);
+        } else {
+            let values = self.fetch(side, (c.loops[2], first), c.tiles.tile[2], agents)?;
+            self.put(side, &values, &0.into(), agents)?;
+        }
+        self.frames.truncate(depth);
+        Ok(())
     }
 
     /// What a thread brings of a tile.
@@ -62,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// Loads what a thread brings: terms of the loop `k` from the first on.
-    pub(super) fn fetch(
+    pub(in crate::kernels::lower) fn fetch(
         &mut self,
         side: &Side,
         (k, first): (LoopId, &Affine),
@@ -107,7 +129,7 @@ impl Lowering<'_> {
     }
 
     /// Stores in a stage what was loaded.
-    pub(super) fn put(
+    pub(in crate::kernels::lower) fn put(
         &mut self,
         side: &Side,
         values: &[Value],
@@ -123,7 +145,7 @@ impl Lowering<'_> {
     }
 
     /// Copies a tile into a stage in the background.
-    pub(super) fn copy(
+    pub(in crate::kernels::lower) fn copy(
         &mut self,
         side: &Side,
         (k, first): (LoopId, &Affine),

@@ -10,7 +10,7 @@ use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space
 /// Stages of shared memory for copies in the background.
 pub(super) const STAGES: i64 = 3;
 /// Neighbours in a row that a thread has of the sums of a warp.
-const PAIR: i64 = 2;
+pub(in crate::kernels::lower) const PAIR: i64 = 2;
 
 impl Lowering<'_> {
     /// The kernel; with so many stages for copies in the background, or one that is filled between barriers.
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn open_threads(&mut self) -> Value {
+    pub(in crate::kernels::lower) fn open_threads(&mut self) -> Value {
         self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]).0
     }
 
@@ -123,7 +123,7 @@ impl Lowering<'_> {
     }
 
     /// Adds the products of a stage to the sums of a warp.
-    fn multiply(
+    pub(in crate::kernels::lower) fn multiply(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),
@@ -145,7 +145,7 @@ impl Lowering<'_> {
     }
 
     /// Computes and stores what depends on the sums of a warp, two neighbours at once, as threads have them.
-    fn results_of_warp(
+    pub(in crate::kernels::lower) fn results_of_warp(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),
