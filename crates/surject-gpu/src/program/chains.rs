@@ -2,7 +2,7 @@
 
 use super::{Planner, ProgramError};
 use crate::Gpu;
-use crate::model::chain::seconds;
+use crate::model::chain::{masked, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
 use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
@@ -171,12 +171,13 @@ fn of_literals(function: &Function, var: Var, known: &mut HashMap<Var, bool>) ->
 /// The kernels of a chain: one, where the model says that it is faster than those of its expressions; else, where a mask
 /// is known that throws sums away, kernels which leave out what it does.
 fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Chosen> {
-    let (apart, best) = times(gpu, &chain)?;
+    let is_known = known(&chain);
+    let (apart, best) = times(gpu, &chain, is_known)?;
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
     if let Some((_, tiles)) = best.filter(|best| best.0 < SURE * apart) {
         return Some(Chosen { chain, kernels: Chained::One(tiles), seconds });
     }
-    if !known(&chain) {
+    if !is_known {
         return None;
     }
     let last = chain.products()[1].and_then(|last| tiles_of(gpu, last)).filter(|tiles| {
@@ -194,11 +195,15 @@ fn tiles_of(gpu: &Gpu, expression: &Expression) -> Option<Tiles> {
     }
 }
 
-/// The modelled time of the expressions of a chain by kernels of their own, and that of its fastest cut that the machine
-/// has a form for.
-pub fn times(gpu: &Gpu, chain: &Chain) -> Option<(f64, Option<(f64, ChainTiles)>)> {
+/// The modelled time of the expressions of a chain by kernels of their own, which leave out what a mask throws away where
+/// it is known, and that of its fastest cut that the machine has a form for.
+pub fn times(gpu: &Gpu, chain: &Chain, mask_is_known: bool) -> Option<(f64, Option<(f64, ChainTiles)>)> {
     let apart = |e: &Expression| Some(choose(gpu, e).ok()?.proposal.cost / gpu.clock);
-    let apart: f64 = chain.expressions().into_iter().map(apart).sum::<Option<f64>>()?;
+    let each = chain.expressions().into_iter().map(apart).collect::<Option<Vec<f64>>>()?;
+    let is_product = |number: usize| number != 1;
+    let leaves_out = mask_is_known && chain.is_masked();
+    let each = each.into_iter().enumerate();
+    let apart: f64 = each.map(|(n, s)| if leaves_out && is_product(n) { masked(s) } else { s }).sum();
     let timed = cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles).ok()?, tiles)));
     let mut timed: Vec<(f64, ChainTiles)> = timed.collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -228,8 +233,8 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
         Some(e) if !by_terms(e) => (columns / 32).min(4),
         _ => 1,
     };
+    let mut all = if chain.by_tiles().is_ok() { cuts_by_tiles(chain, units, &lanes) } else { Vec::new() };
     let depths = [(16, 16), (16, 32), (16, 64), (32, 32), (32, 64), (64, 64)];
-    let mut all = Vec::new();
     for rows in [32, 64, 128] {
         let widths = [256, 128, 64, 32].into_iter().flat_map(|first| [128, 64, 32].map(|last| [first, last]));
         for ([first, last], depths) in widths.flat_map(|w| depths.map(|d| (w, d))) {
@@ -242,6 +247,34 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
             for own in [8, 4] {
                 let shares = [(0, first), (1, last)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
                 all.push(ChainTiles { rows, tiles, shares, scores: Scores::All });
+            }
+        }
+    }
+    all
+}
+
+/// How a chain may be cut where a block has a tile of scores at a time.
+fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) -> Vec<ChainTiles> {
+    /// The longest terms and columns that a block has at once.
+    const HEAD: i64 = 256;
+    let Some([terms, columns]) = chain.heads() else { return Vec::new() };
+    let whole = |n: i64| (n.max(32) as u64).next_power_of_two() as i64;
+    let (terms, head) = (whole(terms), whole(columns));
+    if terms > HEAD || head > HEAD {
+        return Vec::new();
+    }
+    let scores = Scores::Tile;
+    let mut all = Vec::new();
+    for rows in [32, 64, 128] {
+        for columns in [128, 64, 32] {
+            let tiles = [[columns, terms], [head, columns]];
+            if units {
+                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(16); 2], scores });
+                continue;
+            }
+            for own in [16, 8, 4] {
+                let shares = [(0, columns), (1, head)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                all.push(ChainTiles { rows, tiles, shares, scores });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Chains: attention in one kernel gives what the interpreter gives, whatever a mask throws away.
 
+use crate::assembler::assemble;
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
 use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
@@ -432,6 +433,13 @@ fn plans_have_chains() {
         ("causal 512", attention(512, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
         ("whole 512", attention(512, 64, None, "f32")),
         ("causal bf16", attention(512, 64, Some((CAUSAL, "-1000000000.0f32")), "bf16")),
+        ("causal 384", attention(384, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
+        ("whole 384", attention(384, 64, None, "f32")),
+        ("whole 1024", attention(1024, 64, None, "f32")),
+        ("causal 2048", attention(2048, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
+        ("whole 2048", attention(2048, 64, None, "f32")),
+        ("causal bf16 2048", attention(2048, 64, Some((CAUSAL, "-1000000000.0f32")), "bf16")),
+        ("whole bf16 2048", attention(2048, 64, None, "bf16")),
         ("causal 8192", attention(8192, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
     ] {
         let program = attention.program();
@@ -442,7 +450,7 @@ fn plans_have_chains() {
         let stored = plan.tensors.iter().any(|t| t.shape.iter().product::<usize>() == scores);
         said += &match found.first() {
             None => {
-                let (apart, best) = times(&gpu, &chain(&program)).unwrap();
+                let (apart, best) = times(&gpu, &chain(&program), true).unwrap();
                 let best = best.map(|b| format!("{:.1} us: {}", b.0 * 1e6, b.1)).unwrap_or_default();
                 format!("{name}: no chain {best} for {:.1}\n", apart * 1e6)
             }
@@ -658,4 +666,43 @@ fn plans_with_masks_give_what_the_interpreter_gives() {
     let expected = interp::run(&program, "main", &args).unwrap();
     let found = session.run(&args).unwrap_or_else(|error| panic!("{error}"));
     same(&found[0], &expected[0], "a plan with a mask");
+}
+
+/// The tiles that plans choose take no more registers than there are.
+#[test]
+fn chains_by_tiles_spill_nothing() {
+    let attention = |queries, head, mask: Option<&'static str>, dtype| Attention {
+        dtype,
+        queries,
+        keys: queries,
+        head,
+        heads: 8,
+        mask: mask.map(|fill| (CAUSAL, fill)),
+        heads_inside: true,
+    };
+    for_all(&Gpu::ALL, |gpu| {
+        let mut collected = Collected::default();
+        for attention in [
+            attention(1024, 64, Some("-1000000000.0f32"), "f32"),
+            attention(2048, 64, None, "f32"),
+            attention(2048, 128, Some("-inf_f32"), "f32"),
+            attention(2048, 64, Some("-1000000000.0f32"), "bf16"),
+            attention(2048, 128, None, "bf16"),
+        ] {
+            let chain = chain(&attention.program());
+            let (_, tiles) = times(gpu, &chain, true).unwrap().1.expect("tiles");
+            let made = chain.kernels("attention", &tiles).unwrap();
+            collected.add(&made.chain.kernel).unwrap();
+            let written = collected.written.last().unwrap();
+            eprintln!("{} {}: {tiles}, {} threads, {} bytes", gpu.name, attention.dtype, written.launch.threads, written.launch.shared);
+        }
+        let Some(uses) = assemble(&collected.ptx(gpu.name), gpu.name) else {
+            eprintln!("skipped: `ptxas` is not installed; `cargo xtask setup` installs it");
+            return;
+        };
+        for found in &uses {
+            eprintln!("{} {found:?}", gpu.name);
+            assert_eq!(found.spilled, 0, "{found:?}");
+        }
+    });
 }
