@@ -82,8 +82,10 @@ pub(crate) fn masked(seconds: f64) -> f64 {
 
 /// Cycles between the tiles of a block: as between the turns of a product, of which it has two.
 const TILE: f64 = 700.0;
+/// Instructions of a score: 18 of its exponential (counted in PTX), the others of its mask, maximum, difference and sum.
+const WEIGHED: f64 = 27.0;
 /// The most registers that a thread should have by the model, which knows not all of them.
-const MOST_REGISTERS: f64 = 216.0;
+const MOST_REGISTERS: f64 = 224.0;
 /// Bytes of padding of a row in shared memory.
 const PADDING: f64 = 16.0;
 
@@ -117,7 +119,10 @@ fn seconds_by_tiles(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, shared: f64) -
     let warps = cut.first().map_or(1, |c| c.warps()) as f64;
     let own = tiles.rows as f64 / warps;
     let [of_scores, of_sums] = [tiles.tiles[0][0], tiles.tiles[1][0]].map(|n| own * n as f64 / 32.0);
-    let registers = of_scores + of_sums + 3.0 * own + 56.0;
+    let registers = match tiles.shares[0] {
+        Share::Thread(_) => of_scores + of_sums + 3.0 * own + 96.0,
+        Share::Warp(_) => of_scores + of_sums + 64.0,
+    };
     if registers > MOST_REGISTERS {
         return Err(format!("{registers} registers of a thread"));
     }
@@ -135,10 +140,9 @@ fn seconds_by_tiles(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, shared: f64) -
     let products = || chain.products().into_iter().flatten().zip(&cut);
     let summed: f64 = products().map(|(e, c)| of_rows(gpu, e, c, f64::INFINITY).0).sum();
     let lanes = gpu.rate / gpu.clock / gpu.multiprocessors as f64;
-    let operations = chain.expressions()[1].operations() / (rows * columns);
-    // By matrix units a score goes through shared memory, and so does its weight.
-    let accesses = if matches!(tiles.shares[0], Share::Warp(_)) { 3.0 * ACCESSES } else { ACCESSES };
-    let weighed = tiles.rows as f64 * columns * (operations * FUNCTION / lanes + accesses / SHARED);
+    // A weight is stored; by matrix units a score goes through shared memory before.
+    let bytes = if matches!(tiles.shares[0], Share::Warp(_)) { 12.0 } else { 4.0 };
+    let weighed = tiles.rows as f64 * columns * (WEIGHED / lanes + bytes / SHARED);
     let turns = (columns / tiles.tiles[0][0] as f64).ceil();
     let waits = 1.0 + FEW_WARPS / (warps * at_once);
     // Products are those of measured tiles, which have more warps; nobody has measured how what follows them waits.

@@ -6,8 +6,8 @@ use crate::kernels::contraction::WARP;
 use crate::kernels::lower::chain::overflow;
 use crate::kernels::lower::contraction::Agents;
 use crate::kernels::lower::{Lowered, joined_in};
-use surject_ir::{AccOp, BinaryOp};
-use surject_kernel::{Affine, Builder, Level, LoopKind, Op, Place, Source, Type, Value};
+use surject_ir::{AccOp, BinaryOp, UnaryOp};
+use surject_kernel::{Affine, Builder, Guard, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value};
 
 /// What a thread has of its rows.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ struct State {
     sums: Vec<Value>,
     /// The highest scores.
     highest: Vec<Value>,
-    /// The sums of exponentials: of the whole row between rounds, else of the thread's own columns.
+    /// The sums of exponentials of the thread's own columns; none between rounds.
     totals: Vec<Value>,
 }
 
@@ -41,11 +41,23 @@ struct Own {
     /// The first row in the block.
     row: Affine,
     thread: Affine,
+    /// The sums of exponentials of whole rows, between rounds and in the last one.
+    totals: Mem,
 }
 
 impl Own {
     fn row(&self, row: i64) -> Lowered<Affine> {
         self.row.plus(&row.into(), 1).ok_or_else(overflow)
+    }
+
+    fn total(&self, row: usize) -> Lowered<Place> {
+        Ok(Place::new(self.totals, self.row(row as i64)?))
+    }
+
+    /// The same for the first thread alone.
+    fn total_of_first(&self, row: usize) -> Lowered<Place> {
+        let guards = vec![Guard { expr: self.thread.clone(), bound: 1.into() }];
+        Ok(Place { guards, ..self.total(row)? })
     }
 
     /// The first column of a group in its tile.
@@ -60,6 +72,7 @@ impl Online<'_> {
         let [of_scores, of_sums] = self.products;
         let warps = of_scores.tiles.warps();
         let first_count = self.first_count();
+        let totals = self.first.b.alloc("totals", FLOAT, self.block.tiles.rows, Space::Shared);
         let (warp, _) = self.b().open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let (thread, _) = self.b().open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]);
         let agents = Agents { warp, thread, warps };
@@ -69,11 +82,16 @@ impl Online<'_> {
             lanes,
             row: Affine::from(warp).times(rows).ok_or_else(overflow)?,
             thread: thread.into(),
+            totals,
         };
         self.bring_queries(&agents)?;
         let sums = self.in_last(|w| Ok(w.no_sums(of_sums, shares[1])))?;
         let (lowest, none) = (self.float(f64::NEG_INFINITY), self.float(0.0));
-        let state = State { sums, highest: vec![lowest; rows as usize], totals: vec![none; rows as usize] };
+        for row in 0..rows as usize {
+            let place = own.total_of_first(row)?;
+            self.b().store(place, none);
+        }
+        let state = State { sums, highest: vec![lowest; rows as usize], totals: Vec::new() };
         let mut inits = state.all();
         inits.extend([self.first.integer(0), first_count]);
         let rounds = self.order.rounds();
@@ -82,7 +100,7 @@ impl Online<'_> {
         let round = self.round(number, begin, count);
         let before = state.at(&carried);
         let after = self.turns_of_threads((shares, &own), &round, &before, &agents)?;
-        let after = self.whole_rows(&round, &before, after);
+        let after = self.whole_rows(&round, after, &own)?;
         let (weighs, bad) = self.judged(&after);
         let found = self.found(&round, (weighs, bad));
         self.say(found, &agents);
@@ -99,7 +117,7 @@ impl Online<'_> {
         let (Some(count), Some(_)) = (last.pop(), last.pop()) else { return Err(overflow()) };
         self.b().effect(Op::AsyncWait(0));
         let state = state.at(&last);
-        let sums = self.divided(&state, count);
+        let sums = self.divided(&state, count, &own)?;
         let (left, right) = (self.weights.clone(), self.values.clone());
         self.in_last(|w| w.results((shares[1], of_sums), (&left, &right), &agents, sums))?;
         (0..3).for_each(|_| _ = self.b().close_for(&[]));
@@ -115,13 +133,11 @@ impl Online<'_> {
         agents: &Agents,
     ) -> Lowered<State> {
         let [of_scores, of_sums] = self.products;
-        // The first thread goes on with the sum of the row.
-        let first = surject_kernel::Guard { expr: agents.thread.into(), bound: 1.into() };
-        let is_first = self.b().holds(vec![first], 1);
-        let none = self.float(0.0);
         let mut state = before.clone();
-        for total in &mut state.totals {
-            *total = self.b().select(is_first, *total, none);
+        for row in 0..own.rows as usize {
+            // The first thread goes on with the sum of the row.
+            let place = own.total_of_first(row)?;
+            state.totals.push(self.b().load(place, Type::scalar(FLOAT)));
         }
         // Nobody reads what was brought before.
         self.meet();
@@ -140,7 +156,7 @@ impl Online<'_> {
             self.first.products((shares[0], of_scores), (&queries, &keys), joined, agents, (&0.into(), none))?;
         let first_column = Affine::from(tile).times(of_scores.tiles.tile[1]).ok_or_else(overflow)?;
         let scores = self.scores_of_threads(scores, own, &first_column)?;
-        self.weigh(&scores, own, (&mut state, &before.totals), round)?;
+        self.weigh(&scores, own, &mut state, round)?;
         self.meet();
         let next = self.tile(&at.plus(&1.into(), 1).ok_or_else(overflow)?);
         self.bring_keys(next, agents)?;
@@ -150,7 +166,7 @@ impl Online<'_> {
             w.products((shares[1], of_sums), (&weights, &values), FLOAT, agents, (&0.into(), sums))
         })?;
         let last = self.b().close_for(&state.all());
-        Ok(before.at(&last))
+        Ok(state.at(&last))
     }
 
     /// The scores of a thread's sums, group by group, row by row.
@@ -171,7 +187,7 @@ impl Online<'_> {
         &mut self,
         scores: &[Value],
         own: &Own,
-        (state, totals): (&mut State, &[Value]),
+        state: &mut State,
         round: &Round,
     ) -> Lowered<()> {
         let of_row = |row: usize| (row..scores.len()).step_by(own.rows as usize);
@@ -201,7 +217,10 @@ impl Online<'_> {
             }
         }
         self.b().open_if(round.is_exact);
-        let mut exact = Vec::new();
+        let (mut exact, mut totals) = (Vec::new(), Vec::new());
+        for row in 0..own.rows as usize {
+            totals.push(self.first.b.load(own.total(row)?, Type::scalar(FLOAT)));
+        }
         for (i, &weight) in weights.iter().enumerate() {
             let lanes = self.first.b.ty(weight).lanes;
             let total = self.b().broadcast(totals[i % own.rows as usize], lanes);
@@ -258,13 +277,16 @@ impl Online<'_> {
         }
     }
 
-    /// The state with the sums of whole rows; those of the last round are what they were.
-    fn whole_rows(&mut self, round: &Round, before: &State, mut after: State) -> State {
-        self.join(&mut after.totals, BinaryOp::Add);
-        for (total, &before) in after.totals.iter_mut().zip(&before.totals) {
-            *total = self.b().select(round.is_exact, before, *total);
+    /// Keeps the sums of whole rows; in the last round they are what they were.
+    fn whole_rows(&mut self, round: &Round, mut after: State, own: &Own) -> Lowered<State> {
+        let mut totals = std::mem::take(&mut after.totals);
+        self.join(&mut totals, BinaryOp::Add);
+        let is_other = self.b().unary(UnaryOp::Not, round.is_exact);
+        for (row, total) in totals.into_iter().enumerate() {
+            let place = Place { mask: Some(is_other), ..own.total_of_first(row)? };
+            self.b().store(place, total);
         }
-        after
+        Ok(after)
     }
 
     /// Does what was left out weigh something in a row, and is a result not finite?
@@ -288,16 +310,20 @@ impl Online<'_> {
     }
 
     /// The results: sums by those of exponentials, or as they are where weights were divided.
-    fn divided(&mut self, state: &State, count_of_last: Value) -> Vec<Value> {
+    fn divided(&mut self, state: &State, count_of_last: Value, own: &Own) -> Lowered<Vec<Value>> {
         let (zero, one) = (self.first.integer(0), self.float(1.0));
         let is_exact = self.b().binary(BinaryOp::Ne, count_of_last, zero);
-        let by: Vec<Value> = state.totals.iter().map(|&total| self.first.b.select(is_exact, one, total)).collect();
+        let mut by = Vec::new();
+        for row in 0..own.rows as usize {
+            let total = self.first.b.load(own.total(row)?, Type::scalar(FLOAT));
+            by.push(self.b().select(is_exact, one, total));
+        }
         let mut results = Vec::new();
         for (i, &sum) in state.sums.iter().enumerate() {
             let lanes = self.first.b.ty(sum).lanes;
             let by = self.b().broadcast(by[i % by.len()], lanes);
             results.push(self.b().binary(BinaryOp::Div, sum, by));
         }
-        results
+        Ok(results)
     }
 }
