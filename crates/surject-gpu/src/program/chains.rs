@@ -39,6 +39,15 @@ pub enum Chained {
 /// Nobody has measured a chain: the model has to see more than its own errors.
 const SURE: f64 = 0.85;
 
+/// By how much a chain has to be faster than its expressions: at all, where it has a tile of its scores at a time. Plans
+/// have no tensor of their size then.
+fn margin(tiles: &ChainTiles) -> f64 {
+    match tiles.scores {
+        Scores::All => SURE,
+        Scores::Tile => 1.0,
+    }
+}
+
 /// How many statements read a variable.
 pub fn readers(function: &Function) -> HashMap<Var, usize> {
     let mut all: HashMap<Var, usize> = HashMap::new();
@@ -174,7 +183,7 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
     let is_known = known(&chain);
     let (apart, best) = times(gpu, &chain, is_known)?;
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
-    if let Some((_, tiles)) = best.filter(|best| best.0 < SURE * apart) {
+    if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
         return Some(Chosen { chain, kernels: Chained::One(tiles), seconds });
     }
     if !is_known {

@@ -706,3 +706,44 @@ fn chains_by_tiles_spill_nothing() {
         }
     });
 }
+
+/// Rows that are nearly a softmax are none.
+#[test]
+fn other_rows_have_all_of_their_scores() {
+    let attention = Attention {
+        dtype: "f32",
+        queries: 64,
+        keys: 64,
+        head: 32,
+        heads: 2,
+        mask: None,
+        heads_inside: false,
+    };
+    let text = attention.text();
+    let by_tiles = |text: &str| {
+        let program = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        chain(&program).by_tiles()
+    };
+    assert_eq!(by_tiles(&text), Ok(()));
+    for (from, to, why) in [
+        ("exp(s[b,h,q,t] - a[b,h,q])", "tanh(s[b,h,q,t] - a[b,h,q])", ""),
+        ("exp(s[b,h,q,t] - a[b,h,q])", "exp(a[b,h,q] - s[b,h,q,t])", ""),
+        ("exp(s[b,h,q,t] - a[b,h,q])", "exp(2.0f32 * s[b,h,q,t] - a[b,h,q])", "maximum of other scores"),
+        ("=:max over b<1, h<2, q<64, t<64 at [b,h,q]", "=:min over b<1, h<2, q<64, t<64 at [b,h,q]", "no maximum"),
+        ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: w[b,h,q,t] * 0.5f32", "no sum of exponentials"),
+        ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: exp(s[b,h,q,t])", "no sum of exponentials"),
+        ("at [b,h,q]: s[b,h,q,t]", "at [b,h,q]: s[b,h,q,t] + 1.0f32", "maximum of other scores"),
+        ("w[b,h,q,t] / n[b,h,q]", "w[b,h,q,t] / (n[b,h,q] + 1.0f32)", "no sum"),
+        ("w[b,h,q,t] / n[b,h,q]", "n[b,h,q] / w[b,h,q,t]", ""),
+    ] {
+        let other = text.replace(from, to);
+        assert_ne!(other, text, "{from}");
+        let Err(found) = by_tiles(&other) else { panic!("{other}") };
+        assert!(found.contains(why), "{found}");
+    }
+    // What all scores are multiplied by belongs to them.
+    let scaled = text
+        .replace("at [b,h,q]: s[b,h,q,t]", "at [b,h,q]: s[b,h,q,t] * 0.5f32")
+        .replace("exp(s[b,h,q,t] - a", "exp(s[b,h,q,t] * 0.5f32 - a");
+    assert_eq!(by_tiles(&scaled), Ok(()));
+}
