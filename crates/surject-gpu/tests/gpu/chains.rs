@@ -102,9 +102,17 @@ impl Attention {
                 .collect();
             let bytes: Vec<u8> = match self.dtype {
                 "f32" => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
+                "f16" => values
+                    .iter()
+                    .flat_map(|&v| (Scalar::from_f64(DType::F16, v.into()).bits() as u16).to_ne_bytes())
+                    .collect(),
                 _ => values.iter().flat_map(|v| ((v.to_bits() >> 16) as u16).to_ne_bytes()).collect(),
             };
-            let dtype = if self.dtype == "f32" { DType::F32 } else { DType::BF16 };
+            let dtype = match self.dtype {
+                "f32" => DType::F32,
+                "f16" => DType::F16,
+                _ => DType::BF16,
+            };
             Buffer::from_bytes(dtype, &shape, &bytes).unwrap()
         };
         let (q, k) = (function_shape(self.queries), function_shape(self.keys));
@@ -286,6 +294,10 @@ fn all_by_tiles() -> Vec<(Attention, ChainTiles)> {
         ),
         (attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false), by(64, 32, 32, [Share::Warp(16); 2])),
         (attention("bf16", (64, 192, 64), None, false), by(64, 64, 64, [Share::Warp(16); 2])),
+        (
+            attention("f16", (64, 96, 32), Some((CAUSAL, "-inf_f32")), true),
+            by(32, 32, 32, [Share::Warp(16); 2]),
+        ),
         (attention("bf16", (32, 80, 64), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 64, [Share::Warp(16); 2])),
     ]
 }
@@ -368,14 +380,19 @@ pub fn collect_all(collected: &mut Collected) -> Vec<(Attention, Program, ChainK
 #[test]
 fn chains_as_ptx_give_what_the_interpreter_gives() {
     let mut collected = Collected::default();
-    let all = collect_all(&mut collected);
+    let (all, whole) = (collect_all(&mut collected), all().len());
     let module = surject_ptx::parse(&collected.ptx("sm_90a")).unwrap_or_else(|error| panic!("{error}"));
     let mut on = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
     for (number, (attention, program, kernels)) in all.iter().enumerate() {
-        let args = attention.args(number as u64 + 7, attention.keys / 2);
-        let expected = interp::run(program, "main", &args).unwrap();
-        let found = run(program, kernels, &args, &mut on);
-        same(&found, &expected[0], &format!("attention {number} as PTX"));
+        // Those by tiles of scores come last.
+        let specials = if number < whole { 1 } else { 2 };
+        for special in [Special::Nowhere, Special::Queries].into_iter().take(specials) {
+            let mut args = attention.args(number as u64 + 7, attention.keys / 2);
+            special.put(attention, &mut args);
+            let expected = interp::run(program, "main", &args).unwrap();
+            let found = run(program, kernels, &args, &mut on);
+            same(&found, &expected[0], &format!("attention {number} as PTX, special {special:?}"));
+        }
     }
 }
 
@@ -705,6 +722,41 @@ fn chains_by_tiles_spill_nothing() {
             assert_eq!(found.spilled, 0, "{found:?}");
         }
     });
+}
+
+/// A plan whose blocks have a tile of scores at a time, on a device that interprets its PTX.
+#[test]
+fn plans_by_tiles_give_what_the_interpreter_gives() {
+    // Few multiprocessors are busy with small tiles.
+    let whole = Gpu::named("sm_90a").unwrap();
+    let part = 1.0 / whole.multiprocessors as f64;
+    let (rate, products, bandwidth) = (whole.rate * part, whole.products * part, whole.bandwidth * part);
+    let gpu = Gpu { multiprocessors: 1, rate, products, bandwidth, ..whole };
+    for (dtype, mask) in
+        [("f32", None), ("f32", Some((CAUSAL, "-1000000000.0f32"))), ("bf16", Some((CAUSAL, "-inf_f32")))]
+    {
+        let by_tiles = [128, 256, 512].into_iter().find_map(|keys| {
+            let attention =
+                Attention { dtype, queries: keys, keys, head: 32, heads: 1, mask, heads_inside: true };
+            let program = attention.program();
+            let function = program.function("main").unwrap();
+            let found = chains(function, &function.body, &readers(function), &gpu, &Schedules::default());
+            let is_tile =
+                |c: &Chained| matches!(c, Chained::One(ChainTiles { scores: Scores::Tile, .. }));
+            found.first().is_some_and(|f| is_tile(&f.2.kernels)).then_some((attention, program))
+        });
+        let (attention, program) = by_tiles.unwrap_or_else(|| panic!("no tiles of scores in {dtype}"));
+        let plan =
+            compile(&program, "main", &gpu, &Schedules::default()).unwrap_or_else(|error| panic!("{error}"));
+        let mut session = Session::new(Simulated::new(64 << 20), plan).unwrap();
+        for special in [Special::Nowhere, Special::Values] {
+            let mut args = attention.args(11, attention.keys);
+            special.put(&attention, &mut args);
+            let expected = interp::run(&program, "main", &args).unwrap();
+            let found = session.run(&args).unwrap_or_else(|error| panic!("{error}"));
+            same(&found[0], &expected[0], &format!("a plan in {dtype}, special {special:?}"));
+        }
+    }
 }
 
 /// Rows that are nearly a softmax are none.
