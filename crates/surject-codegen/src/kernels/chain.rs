@@ -160,6 +160,11 @@ impl Chain {
         self.condition.is_some()
     }
 
+    /// The variables between the expressions.
+    pub fn between(&self) -> [Var; 2] {
+        self.between
+    }
+
     /// The rows of all blocks, and the columns of the first sums.
     pub fn sizes(&self) -> [i64; 2] {
         [self.digits.iter().map(|d| d.1).product(), self.columns]

@@ -4,10 +4,11 @@
 //! Nobody has measured one. The figures are those of products by tiles, and of what is counted.
 
 use super::LAUNCH;
-use super::contraction::{of_rows, shared_bytes};
+use super::contraction::{self, of_rows, shared_bytes};
 use crate::Gpu;
 use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::Share;
+use surject_codegen::kernels::expression::Tensor;
 
 /// Bytes that a multiprocessor reads from shared memory in a cycle.
 const SHARED: f64 = 128.0;
@@ -80,6 +81,29 @@ pub(crate) fn masked(seconds: f64) -> f64 {
     LAUNCH + MASKED * (seconds - LAUNCH)
 }
 
+/// The seconds that a machine needs for a chain at least: for operations, without those that a mask is taken to leave out,
+/// or for the traffic of what is not between its expressions.
+pub(crate) fn needs(gpu: &Gpu, chain: &Chain, leaves_out: bool) -> f64 {
+    let (mut operations, mut traffic) = (0.0, 0.0);
+    let expressions = chain.expressions();
+    for (number, expression) in expressions.iter().enumerate() {
+        let is_last = number + 1 == expressions.len();
+        let outside = |tensor: Tensor| match tensor {
+            Tensor::Target => is_last,
+            Tensor::Var(var) => !chain.between().contains(&var),
+            Tensor::Temporary(_) => false,
+        };
+        traffic += expression.traffic().iter().filter(|t| outside(t.0)).map(|t| t.1).sum::<f64>();
+        let left = if leaves_out { MASKED } else { 1.0 };
+        operations += left
+            * match number {
+                1 => expression.operations() / gpu.rate,
+                _ => contraction::arithmetic(gpu, expression),
+            };
+    }
+    operations.max(traffic / gpu.bandwidth)
+}
+
 /// Cycles between the tiles of a block: as between the turns of a product, of which it has two.
 const TILE: f64 = 700.0;
 /// Instructions of a score: 18 of its exponential (counted in PTX), the others of its mask, maximum, difference and sum.
@@ -104,7 +128,9 @@ fn shared_by_tiles(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
     let ([columns, terms], [head, _]) = (tiles.tiles[0].map(|n| n as f64), tiles.tiles[1].map(|n| n as f64));
     let rows = tiles.rows as f64;
     let row = |elements: f64| elements * bytes + PADDING;
-    let factors = (rows + columns) * row(terms).max(row(0.0) + terms * bytes) + columns * row(head) + rows * row(columns);
+    let factors = (rows + columns) * row(terms).max(row(0.0) + terms * bytes)
+        + columns * row(head)
+        + rows * row(columns);
     let scores = match tiles.shares[0] {
         Share::Thread(_) => 0.0,
         Share::Warp(_) => rows * (4.0 * columns.max(head) + PADDING + 20.0),
@@ -147,7 +173,8 @@ fn seconds_by_tiles(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, shared: f64) -
     let waits = 1.0 + FEW_WARPS / (warps * at_once);
     // Products are those of measured tiles, which have more warps; nobody has measured how what follows them waits.
     let of_products = 1.0 + FEW_WARPS_OF_TILES / (warps * at_once);
-    let cycles = most * (left * (summed * of_products + weighed * waits + turns * TILE / at_once) + PHASES / at_once);
+    let cycles =
+        most * (left * (summed * of_products + weighed * waits + turns * TILE / at_once) + PHASES / at_once);
     let finite = if leaves_out { LAUNCH } else { 0.0 };
     Ok(LAUNCH + finite + cycles / gpu.clock)
 }

@@ -2,7 +2,7 @@
 
 use super::{Planner, ProgramError};
 use crate::Gpu;
-use crate::model::chain::{masked, seconds};
+use crate::model::chain::{masked, needs, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
 use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
@@ -25,6 +25,8 @@ pub struct Chosen {
     pub kernels: Chained,
     /// The modelled time of it as one kernel, where it has that form, and that of its expressions by kernels of their own.
     pub seconds: [Option<f64>; 2],
+    /// Is something left out that a mask throws away?
+    pub leaves_out: bool,
 }
 
 /// The kernels of a chain.
@@ -142,6 +144,31 @@ pub fn chains(
     found
 }
 
+/// The chains of a function as comments: the kernels that each replaces, its modelled time and theirs, what a machine
+/// needs for it at least, and how it is cut.
+pub fn described(function: &Function, gpu: &Gpu, given: &Schedules) -> Vec<String> {
+    let readers = readers(function);
+    let (mut work, mut said) = (vec![&function.body], Vec::new());
+    while let Some(block) = work.pop() {
+        work.extend(block.statements.iter().flat_map(|s| s.regions()).map(|r| &r.body));
+        for (last, between, chosen) in chains(function, block, &readers, gpu, given) {
+            let vars = between.into_iter().flatten().chain([last]);
+            let mut names: Vec<String> = vars.map(|v| format!("{}_0", function.name_of(v))).collect();
+            names.dedup();
+            let us = |seconds: f64| format!("{:.2} us", seconds * 1e6);
+            let time = |number: usize| chosen.seconds[number].map_or("no time".into(), us);
+            let leaves_out = chosen.leaves_out;
+            let cut = match &chosen.kernels {
+                Chained::One(tiles) => format!("{} as one kernel, else {}: {tiles}", time(0), time(1)),
+                Chained::Apart(tiles) => format!("{} apart, one kernel {}: {tiles}", time(1), time(0)),
+            };
+            let needs = us(needs(gpu, &chosen.chain, leaves_out));
+            said.push(format!("// chain {}: needs {needs}, takes {cut}", names.join(" ")));
+        }
+    }
+    said
+}
+
 /// Are tensors the same in every run?
 fn is_of_literals(function: &Function, tensors: &[Tensor]) -> bool {
     tensors.iter().all(|tensor| match tensor {
@@ -184,7 +211,11 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
     let (apart, best) = times(gpu, &chain, is_known)?;
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
     if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
-        return Some(Chosen { chain, kernels: Chained::One(tiles), seconds });
+        let leaves_out = match tiles.scores {
+            Scores::All => chain.is_masked(),
+            Scores::Tile => chain.left_out().is_some(),
+        };
+        return Some(Chosen { chain, kernels: Chained::One(tiles), seconds, leaves_out });
     }
     if !is_known {
         return None;
@@ -193,7 +224,7 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
         let made = chain.listed("k", tiles).ok();
         made.is_some_and(|made| is_writable(gpu, &made.chain.kernel))
     });
-    Some(Chosen { chain, kernels: Chained::Apart(last?), seconds })
+    Some(Chosen { chain, kernels: Chained::Apart(last?), seconds, leaves_out: true })
 }
 
 /// The tiles by which a machine sums products.

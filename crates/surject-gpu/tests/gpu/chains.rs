@@ -201,7 +201,12 @@ fn run(program: &Program, kernels: &ChainKernels, args: &[Buffer], on: &mut dyn 
 }
 
 fn by_threads(rows: i64) -> ChainTiles {
-    ChainTiles { rows, tiles: [[64, 16], [32, 16]], shares: [Share::Thread([8, 1]), Share::Thread([8, 1])], scores: Scores::All }
+    ChainTiles {
+        rows,
+        tiles: [[64, 16], [32, 16]],
+        shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
+    }
 }
 
 fn by_warps(rows: i64) -> ChainTiles {
@@ -231,7 +236,12 @@ fn all() -> Vec<(Attention, ChainTiles)> {
         (attention("bf16", (32, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true), by_warps(32)),
         (
             attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false),
-            ChainTiles { rows: 64, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16); 2], scores: Scores::All },
+            ChainTiles {
+                rows: 64,
+                tiles: [[64, 32], [32, 32]],
+                shares: [Share::Warp(16); 2],
+                scores: Scores::All,
+            },
         ),
     ]
 }
@@ -284,21 +294,33 @@ fn all_by_tiles() -> Vec<(Attention, ChainTiles)> {
     vec![
         (attention("f32", (64, 128, 32), None, false), by(32, 32, 32, threads(8, 1))),
         (attention("f32", (128, 128, 64), Some((CAUSAL, "-inf_f32")), false), by(32, 32, 64, threads(8, 2))),
-        (attention("f32", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true), by(64, 64, 32, threads(8, 1))),
+        (
+            attention("f32", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true),
+            by(64, 64, 32, threads(8, 1)),
+        ),
         (attention("f32", (32, 80, 16), Some(("m[q,t]", "-inf_f32")), true), by(32, 32, 32, threads(8, 1))),
         (attention("f32", (32, 96, 24), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 32, threads(4, 1))),
-        (attention("f32", (32, 96, 32), Some(("m[q,t]", "-1000000000.0f32")), false), by(32, 32, 32, threads(8, 1))),
+        (
+            attention("f32", (32, 96, 32), Some(("m[q,t]", "-1000000000.0f32")), false),
+            by(32, 32, 32, threads(8, 1)),
+        ),
         (
             attention("bf16", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true),
             by(32, 32, 32, [Share::Warp(16); 2]),
         ),
-        (attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false), by(64, 32, 32, [Share::Warp(16); 2])),
+        (
+            attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false),
+            by(64, 32, 32, [Share::Warp(16); 2]),
+        ),
         (attention("bf16", (64, 192, 64), None, false), by(64, 64, 64, [Share::Warp(16); 2])),
         (
             attention("f16", (64, 96, 32), Some((CAUSAL, "-inf_f32")), true),
             by(32, 32, 32, [Share::Warp(16); 2]),
         ),
-        (attention("bf16", (32, 80, 64), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 64, [Share::Warp(16); 2])),
+        (
+            attention("bf16", (32, 80, 64), Some(("m[q,t]", "-50.0f32")), false),
+            by(32, 32, 64, [Share::Warp(16); 2]),
+        ),
     ]
 }
 
@@ -323,7 +345,9 @@ impl Special {
     fn put(self, attention: &Attention, args: &mut [Buffer]) {
         let (number, every, values): (usize, usize, &[f32]) = match self {
             Special::Nowhere => return,
-            Special::Queries => (0, 7 * attention.head as usize, &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY]),
+            Special::Queries => {
+                (0, 7 * attention.head as usize, &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY])
+            }
             Special::Keys => (1, 31 * attention.head as usize, &[f32::NEG_INFINITY, f32::INFINITY, f32::NAN]),
             Special::Values => (2, 37, &[f32::INFINITY, f32::NAN, f32::NEG_INFINITY]),
             Special::Largest => (2, 2, &[1.7e38, 1.6e38, -1.5e38]),
@@ -335,8 +359,7 @@ impl Special {
             3 | 1 => Scalar::from_f64(dtype, values[i / every % values.len()].into()),
             _ => arg.get(i),
         });
-        let bytes: Vec<u8> =
-            scalars.flat_map(|s| s.bits().to_le_bytes()[..dtype.size()].to_vec()).collect();
+        let bytes: Vec<u8> = scalars.flat_map(|s| s.bits().to_le_bytes()[..dtype.size()].to_vec()).collect();
         args[number] = Buffer::from_bytes(dtype, &shape, &bytes).unwrap();
     }
 }
@@ -553,8 +576,12 @@ fn products_leave_out_what_masks_throw_away() {
         shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
         scores: Scores::All,
     };
-    let warps =
-        ChainTiles { rows: 32, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16), Share::Warp(16)], scores: Scores::All };
+    let warps = ChainTiles {
+        rows: 32,
+        tiles: [[64, 32], [32, 32]],
+        shares: [Share::Warp(16), Share::Warp(16)],
+        scores: Scores::All,
+    };
     let all = [
         (attention("f32", (CAUSAL, "-1000000000.0f32"), true), &threads),
         (attention("f32", (CAUSAL, "-inf_f32"), false), &threads),
@@ -643,7 +670,7 @@ fn scores_that_are_thrown_away_are_one_constant() {
             rows: 32,
             tiles: [[32, 16], [32, 32]],
             shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
-        scores: Scores::All,
+            scores: Scores::All,
         };
         let last = chain.tiles(&tiles).unwrap().pop().unwrap();
         (chain.is_masked(), chain.listed("k", &last).map(|_| ()))
@@ -711,7 +738,10 @@ fn chains_by_tiles_spill_nothing() {
             let made = chain.kernels("attention", &tiles).unwrap();
             collected.add(&made.chain.kernel).unwrap();
             let written = collected.written.last().unwrap();
-            eprintln!("{} {}: {tiles}, {} threads, {} bytes", gpu.name, attention.dtype, written.launch.threads, written.launch.shared);
+            eprintln!(
+                "{} {}: {tiles}, {} threads, {} bytes",
+                gpu.name, attention.dtype, written.launch.threads, written.launch.shared
+            );
         }
         let Some(uses) = assemble(&collected.ptx(gpu.name), gpu.name) else {
             eprintln!("skipped: `ptxas` is not installed; `cargo xtask setup` installs it");
@@ -741,8 +771,7 @@ fn plans_by_tiles_give_what_the_interpreter_gives() {
             let program = attention.program();
             let function = program.function("main").unwrap();
             let found = chains(function, &function.body, &readers(function), &gpu, &Schedules::default());
-            let is_tile =
-                |c: &Chained| matches!(c, Chained::One(ChainTiles { scores: Scores::Tile, .. }));
+            let is_tile = |c: &Chained| matches!(c, Chained::One(ChainTiles { scores: Scores::Tile, .. }));
             found.first().is_some_and(|f| is_tile(&f.2.kernels)).then_some((attention, program))
         });
         let (attention, program) = by_tiles.unwrap_or_else(|| panic!("no tiles of scores in {dtype}"));
@@ -781,7 +810,11 @@ fn other_rows_have_all_of_their_scores() {
         ("exp(s[b,h,q,t] - a[b,h,q])", "tanh(s[b,h,q,t] - a[b,h,q])", ""),
         ("exp(s[b,h,q,t] - a[b,h,q])", "exp(a[b,h,q] - s[b,h,q,t])", ""),
         ("exp(s[b,h,q,t] - a[b,h,q])", "exp(2.0f32 * s[b,h,q,t] - a[b,h,q])", "maximum of other scores"),
-        ("=:max over b<1, h<2, q<64, t<64 at [b,h,q]", "=:min over b<1, h<2, q<64, t<64 at [b,h,q]", "no maximum"),
+        (
+            "=:max over b<1, h<2, q<64, t<64 at [b,h,q]",
+            "=:min over b<1, h<2, q<64, t<64 at [b,h,q]",
+            "no maximum",
+        ),
         ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: w[b,h,q,t] * 0.5f32", "no sum of exponentials"),
         ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: exp(s[b,h,q,t])", "no sum of exponentials"),
         ("at [b,h,q]: s[b,h,q,t]", "at [b,h,q]: s[b,h,q,t] + 1.0f32", "maximum of other scores"),

@@ -53,7 +53,8 @@ pub(crate) fn lower_listed(
     let of_all = |memory: &mut dyn Iterator<Item = (Buf, Tensor)>| -> Lowered<BTreeMap<Buf, Mem>> {
         memory.map(|(buf, tensor)| Ok((buf, *shared.parameters.get(&tensor).ok_or_else(missing)?))).collect()
     };
-    let whole = ChainTiles { rows: tiles.tile[0], tiles: [[0; 2]; 2], shares: [tiles.share; 2], scores: Scores::All };
+    let whole =
+        ChainTiles { rows: tiles.tile[0], tiles: [[0; 2]; 2], shares: [tiles.share; 2], scores: Scores::All };
     // Blocks: rows as in a chain, and tiles of columns.
     let mask = of_all(&mut of_mask.into_iter())?;
     let plain = Resolved::form(Vec::new());

@@ -62,8 +62,7 @@ pub(crate) fn lower_online(
     let idle = || Builder::new("");
     let of_rows = Lowering::new(&chain.middle.expression, &middle, idle(), memory(&chain.middle.expression));
     let of_products = Lowering::new(&of_last.expression, &last, idle(), memory(&of_last.expression));
-    let mut online =
-        Online::new(block, softmax, [w, of_rows, of_products], ([of_scores, of_sums], of_last))?;
+    let mut online = Online::new(block, softmax, [w, of_rows, of_products], ([of_scores, of_sums], of_last))?;
     online.order = online.order(finite)?;
     let b = match tiles.shares {
         [Share::Thread(first), Share::Thread(last)] => online.by_threads([first, last])?,
@@ -165,10 +164,20 @@ impl<'a> Online<'a> {
         block.place_rows(&mut last, of_last, &0.into())?;
         let row = first.places.get(&block.chain.first.row).cloned().ok_or_else(missing)?;
         let last_row = last.places.get(&of_last.row).cloned().ok_or_else(missing)?;
-        let side = |c: &Contraction, number: usize, SideMemory { mem, pitch, .. }: SideMemory, first: Affine| {
-            let node = [c.parts.left, c.parts.right][number];
-            Side { node, mem, own: c.loops[number], first, group: Vec::new(), how: c.bring[number], pitch, stage: 0 }
-        };
+        let side =
+            |c: &Contraction, number: usize, SideMemory { mem, pitch, .. }: SideMemory, first: Affine| {
+                let node = [c.parts.left, c.parts.right][number];
+                Side {
+                    node,
+                    mem,
+                    own: c.loops[number],
+                    first,
+                    group: Vec::new(),
+                    how: c.bring[number],
+                    pitch,
+                    stage: 0,
+                }
+            };
         let memory = [0, 1].map(|number| first.memory_of_side(of_scores, number, 1));
         let [of_queries, of_keys] = memory;
         let queries = side(of_scores, 0, of_queries, row);
@@ -185,7 +194,21 @@ impl<'a> Online<'a> {
         let how = Bring { by_terms: true, ..of_sums.bring[0] };
         let weights = Side { how, ..side(of_sums, 0, SideMemory { mem, pitch, stage: 0 }, last_row) };
         let order = Order { listed: None, total: (total + columns - 1) / columns, fill: None };
-        Ok(Online { block, softmax, first, middle, last, of_last, products, queries, keys, weights, values, order, said })
+        Ok(Online {
+            block,
+            softmax,
+            first,
+            middle,
+            last,
+            of_last,
+            products,
+            queries,
+            keys,
+            weights,
+            values,
+            order,
+            said,
+        })
     }
 
     fn in_middle<R>(&mut self, f: impl FnOnce(&mut Lowering<'a>, &Block<'a>) -> Lowered<R>) -> Lowered<R> {

@@ -42,7 +42,11 @@ impl Lowering<'_> {
     }
 
     /// The sums of a thread before the first product, row by row.
-    pub(in crate::kernels::lower) fn no_sums(&mut self, c: &Contraction, [rows, lanes]: [i64; 2]) -> Vec<Value> {
+    pub(in crate::kernels::lower) fn no_sums(
+        &mut self,
+        c: &Contraction,
+        [rows, lanes]: [i64; 2],
+    ) -> Vec<Value> {
         let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
         let zero = self.b.splat(Scalar::zero(joined), lanes as usize);
         vec![zero; (rows * groups(c, lanes)) as usize]

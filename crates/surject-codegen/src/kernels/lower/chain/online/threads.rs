@@ -152,8 +152,13 @@ impl Online<'_> {
         let (queries, keys) = (self.queries.clone(), self.keys.clone());
         let joined = joined_in(self.first.expression.dag[of_scores.parts.sum].dtype, AccOp::Add);
         let none = self.first.no_sums(of_scores, shares[0]);
-        let scores =
-            self.first.products((shares[0], of_scores), (&queries, &keys), joined, agents, (&0.into(), none))?;
+        let scores = self.first.products(
+            (shares[0], of_scores),
+            (&queries, &keys),
+            joined,
+            agents,
+            (&0.into(), none),
+        )?;
         let first_column = Affine::from(tile).times(of_scores.tiles.tile[1]).ok_or_else(overflow)?;
         let scores = self.scores_of_threads(scores, own, &first_column)?;
         self.weigh(&scores, own, &mut state, round)?;
@@ -170,7 +175,12 @@ impl Online<'_> {
     }
 
     /// The scores of a thread's sums, group by group, row by row.
-    fn scores_of_threads(&mut self, sums: Vec<Value>, own: &Own, first_column: &Affine) -> Lowered<Vec<Value>> {
+    fn scores_of_threads(
+        &mut self,
+        sums: Vec<Value>,
+        own: &Own,
+        first_column: &Affine,
+    ) -> Lowered<Vec<Value>> {
         let mut scores = Vec::new();
         for (i, sum) in sums.into_iter().enumerate() {
             let (group, row) = (i as i64 / own.rows, own.row(i as i64 % own.rows)?);
@@ -183,19 +193,14 @@ impl Online<'_> {
     }
 
     /// Stores the weights of scores, and scales what was summed where the highest score of a row is another one now.
-    fn weigh(
-        &mut self,
-        scores: &[Value],
-        own: &Own,
-        state: &mut State,
-        round: &Round,
-    ) -> Lowered<()> {
+    fn weigh(&mut self, scores: &[Value], own: &Own, state: &mut State, round: &Round) -> Lowered<()> {
         let of_row = |row: usize| (row..scores.len()).step_by(own.rows as usize);
         let mut highest = Vec::new();
         for row in 0..own.rows as usize {
             let mut most: Option<Value> = None;
             for i in of_row(row) {
-                most = Some(most.map_or(scores[i], |most| self.first.b.binary(BinaryOp::Max, most, scores[i])));
+                most =
+                    Some(most.map_or(scores[i], |most| self.first.b.binary(BinaryOp::Max, most, scores[i])));
             }
             let most = most.ok_or_else(|| CodegenError::malformed("a row without columns"))?;
             highest.push(self.b().reduce_lanes(AccOp::Max, most));
@@ -250,8 +255,12 @@ impl Online<'_> {
         let Some(changed) = changed else { return };
         let before = [&state.sums[..], &state.totals].concat();
         self.b().open_if(changed);
-        let scales: Vec<Value> =
-            state.highest.iter().zip(subtracted).map(|(&before, &now)| self.exponential(before, now)).collect();
+        let scales: Vec<Value> = state
+            .highest
+            .iter()
+            .zip(subtracted)
+            .map(|(&before, &now)| self.exponential(before, now))
+            .collect();
         let mut scaled = Vec::new();
         for (i, &value) in before.iter().enumerate() {
             let lanes = self.first.b.ty(value).lanes;

@@ -52,8 +52,7 @@ impl Online<'_> {
         let all = self.block.tiles.rows;
         let first_count = self.first_count();
         let pitch = columns[0].max(columns[1]) + padding(FLOAT);
-        let mut shared =
-            |name: &str, elements: i64| self.first.b.alloc(name, FLOAT, elements, Space::Shared);
+        let mut shared = |name: &str, elements: i64| self.first.b.alloc(name, FLOAT, elements, Space::Shared);
         let scores = shared("scores", all * pitch);
         let [highest, higher, total, part, scale] =
             ["highest", "higher", "total", "part", "scale"].map(|name| shared(name, all));
@@ -144,7 +143,9 @@ impl Online<'_> {
         self.b().close_for(&[]);
         self.scale_sums(&w)?;
         let (weights, values) = (self.weights.clone(), self.values.clone());
-        self.in_last(|l| l.multiply(of_sums, (w.rows, w.sums[1]), (&weights, &values), (w.agents.warp, &zero)))?;
+        self.in_last(|l| {
+            l.multiply(of_sums, (w.rows, w.sums[1]), (&weights, &values), (w.agents.warp, &zero))
+        })?;
         self.b().close_for(&[]);
         Ok(w)
     }
@@ -176,7 +177,8 @@ impl Online<'_> {
             .collect::<Lowered<_>>()?;
         let mut columns = Vec::new();
         for group in 0..groups {
-            let own = Affine::from(w.agents.thread).plus(&(group * WARP).into(), 1).and_then(|c| c.times(lanes));
+            let own =
+                Affine::from(w.agents.thread).plus(&(group * WARP).into(), 1).and_then(|c| c.times(lanes));
             columns.push(own.ok_or_else(overflow)?);
         }
         let (mut scores, mut highest) = (Vec::new(), Vec::new());
@@ -272,8 +274,7 @@ impl Online<'_> {
             let place = self.of_thread(w, mem, thread)?;
             Ok::<_, crate::CodegenError>(self.first.b.load(place, Type::scalar(FLOAT)))
         };
-        let [before, most, total, part] =
-            [load(w.highest)?, load(w.higher)?, load(w.total)?, load(w.part)?];
+        let [before, most, total, part] = [load(w.highest)?, load(w.higher)?, load(w.total)?, load(w.part)?];
         let subtracted = self.subtracted(most, round.is_exact);
         let scale = self.exponential(before, subtracted);
         let one = self.float(1.0);
