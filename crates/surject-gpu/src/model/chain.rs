@@ -25,6 +25,15 @@ const FEW_WARPS_OF_TILES: f64 = 1.0;
 /// Registers of a multiprocessor.
 const REGISTERS: f64 = 65_536.0;
 
+/// Is a mask the same in every run, so that it is known to leave something out?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mask {
+    /// It is made of literals, and is taken to be a causal one.
+    Literal,
+    /// It depends on arguments and may leave out nothing; or there is none.
+    Other,
+}
+
 /// The bytes of shared memory of a block.
 pub(crate) fn shared(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
     if tiles.scores == Scores::Tile {
@@ -42,13 +51,13 @@ pub(crate) fn shared(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
 }
 
 /// The time in seconds, or why the chain does not fit the machine.
-pub(crate) fn seconds(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
+pub(crate) fn seconds(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, mask: Mask) -> Result<f64, String> {
     let shared = shared(chain, tiles)?;
     if shared > gpu.shared as f64 {
         return Err(format!("{shared} bytes of shared memory for a block, which has {} at most", gpu.shared));
     }
     if tiles.scores == Scores::Tile {
-        return seconds_by_tiles(gpu, chain, tiles, shared);
+        return seconds_by_tiles(gpu, chain, (tiles, mask), shared);
     }
     let [rows, columns] = chain.sizes();
     let cut = chain.tiles(tiles)?;
@@ -139,7 +148,12 @@ fn shared_by_tiles(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
     Ok(factors + scores + listed)
 }
 
-fn seconds_by_tiles(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, shared: f64) -> Result<f64, String> {
+fn seconds_by_tiles(
+    gpu: &Gpu,
+    chain: &Chain,
+    (tiles, mask): (&ChainTiles, Mask),
+    shared: f64,
+) -> Result<f64, String> {
     let [rows, columns] = chain.sizes().map(|n| n as f64);
     let cut = chain.tiles(tiles)?;
     let warps = cut.first().map_or(1, |c| c.warps()) as f64;
@@ -162,7 +176,7 @@ fn seconds_by_tiles(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, shared: f64) -
     let at_once = at_once.min(most);
     // What a mask leaves out makes some blocks shorter than others: one that is alone decides.
     let leaves_out = chain.left_out().is_some();
-    let left = if leaves_out && most > 1.0 { MASKED } else { 1.0 };
+    let left = if leaves_out && mask == Mask::Literal && most > 1.0 { MASKED } else { 1.0 };
     let products = || chain.products().into_iter().flatten().zip(&cut);
     let summed: f64 = products().map(|(e, c)| of_rows(gpu, e, c, f64::INFINITY).0).sum();
     let lanes = gpu.rate / gpu.clock / gpu.multiprocessors as f64;

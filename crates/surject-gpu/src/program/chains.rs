@@ -2,6 +2,7 @@
 
 use super::{Planner, ProgramError};
 use crate::Gpu;
+pub use crate::model::chain::Mask;
 use crate::model::chain::{masked, needs, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
@@ -207,17 +208,18 @@ fn of_literals(function: &Function, var: Var, known: &mut HashMap<Var, bool>) ->
 /// The kernels of a chain: one, where the model says that it is faster than those of its expressions; else, where a mask
 /// is known that throws sums away, kernels which leave out what it does.
 fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Chosen> {
-    let is_known = known(&chain);
-    let (apart, best) = times(gpu, &chain, is_known)?;
+    let mask = if known(&chain) { Mask::Literal } else { Mask::Other };
+    let (apart, best) = times(gpu, &chain, mask)?;
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
     if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
-        let leaves_out = match tiles.scores {
-            Scores::All => chain.is_masked(),
-            Scores::Tile => chain.left_out().is_some(),
-        };
+        let leaves_out = mask == Mask::Literal
+            && match tiles.scores {
+                Scores::All => chain.is_masked(),
+                Scores::Tile => chain.left_out().is_some(),
+            };
         return Some(Chosen { chain, kernels: Chained::One(tiles), seconds, leaves_out });
     }
-    if !is_known {
+    if mask == Mask::Other {
         return None;
     }
     let last = chain.products()[1].and_then(|last| tiles_of(gpu, last)).filter(|tiles| {
@@ -237,14 +239,15 @@ fn tiles_of(gpu: &Gpu, expression: &Expression) -> Option<Tiles> {
 
 /// The modelled time of the expressions of a chain by kernels of their own, which leave out what a mask throws away where
 /// it is known, and that of its fastest cut that the machine has a form for.
-pub fn times(gpu: &Gpu, chain: &Chain, mask_is_known: bool) -> Option<(f64, Option<(f64, ChainTiles)>)> {
+pub fn times(gpu: &Gpu, chain: &Chain, mask: Mask) -> Option<(f64, Option<(f64, ChainTiles)>)> {
     let apart = |e: &Expression| Some(choose(gpu, e).ok()?.proposal.cost / gpu.clock);
     let each = chain.expressions().into_iter().map(apart).collect::<Option<Vec<f64>>>()?;
     let is_product = |number: usize| number != 1;
-    let leaves_out = mask_is_known && chain.is_masked();
+    let leaves_out = mask == Mask::Literal && chain.is_masked();
     let each = each.into_iter().enumerate();
     let apart: f64 = each.map(|(n, s)| if leaves_out && is_product(n) { masked(s) } else { s }).sum();
-    let timed = cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles).ok()?, tiles)));
+    let timed =
+        cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles, mask).ok()?, tiles)));
     let mut timed: Vec<(f64, ChainTiles)> = timed.collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some((apart, timed.into_iter().find(|(_, tiles)| has_form(gpu, chain, tiles))))

@@ -12,7 +12,7 @@ use surject_codegen::kernels::schedule::Schedules;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_cuda::{Session, Simulated};
 use surject_gpu::Gpu;
-use surject_gpu::program::chains::{Chained, chains, readers, times};
+use surject_gpu::program::chains::{Chained, Mask, chains, readers, times};
 use surject_gpu::program::{compile, planned};
 use surject_ir::{Buffer, DType, Function, Program, Scalar, StatementKind, Var, interp, parse};
 use surject_kernel::interpret::{self, Options, Tensor};
@@ -490,7 +490,7 @@ fn plans_have_chains() {
         let stored = plan.tensors.iter().any(|t| t.shape.iter().product::<usize>() == scores);
         said += &match found.first() {
             None => {
-                let (apart, best) = times(&gpu, &chain(&program), true).unwrap();
+                let (apart, best) = times(&gpu, &chain(&program), Mask::Literal).unwrap();
                 let best = best.map(|b| format!("{:.1} us: {}", b.0 * 1e6, b.1)).unwrap_or_default();
                 format!("{name}: no chain {best} for {:.1}\n", apart * 1e6)
             }
@@ -734,7 +734,7 @@ fn chains_by_tiles_spill_nothing() {
             attention(2048, 128, None, "bf16"),
         ] {
             let chain = chain(&attention.program());
-            let (_, tiles) = times(gpu, &chain, true).unwrap().1.expect("tiles");
+            let (_, tiles) = times(gpu, &chain, Mask::Literal).unwrap().1.expect("tiles");
             let made = chain.kernels("attention", &tiles).unwrap();
             collected.add(&made.chain.kernel).unwrap();
             let written = collected.written.last().unwrap();

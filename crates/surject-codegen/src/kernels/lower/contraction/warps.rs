@@ -145,7 +145,7 @@ impl Lowering<'_> {
     }
 
     /// Computes and stores what depends on the sums of a warp, two neighbours at once, as threads have them.
-    pub(in crate::kernels::lower) fn results_of_warp(
+    fn results_of_warp(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),
