@@ -78,6 +78,13 @@ def main():
         "products of a mask to be left, and the needs of one kernel are of these; kernels apart are said to need all products,",
         "so that their share is too high. Before, the table had the kernels of assignments by themselves.",
         "",
+        "Since the table before: attention by tiles of scores (`attention` 16.0 to 15.2 us, `attention_causal_1024` 90.8 to 55.5;",
+        "their shares fell, as scores are no traffic that is needed any more, and what a mask leaves out is no product), pixels of",
+        "several loops as rows (`conv3x3` 70.1 to 60.8, `conv3x3_weight_gradient` 135.5 to 87.5), tiles with 256 columns",
+        "(`matmul_2048` 409.9 to 376.8), matrix units for i8 (`matmul_i8` 57.0 to 7.1). The model is furthest from what was measured",
+        "where a thread reads neighbours on its own (`max_inner_9`: it counts a sector for each, which caches hold), and for the",
+        "smallest kernels, whose few loads it takes to follow each other (`mlp_step_1`).",
+        "",
         f"Geometric mean of {len(rows)} programs: {mean([share(r) for r in rows]):.2f} of what is needed.",
     ]
     if ratios:

@@ -17,14 +17,14 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::kernels::chain::softmax::Softmax;
 use crate::kernels::chain::{Chain, ChainTiles, Phase};
-use crate::kernels::contraction::{Bring, Contraction, Share, Tiles};
+use crate::kernels::contraction::{Bring, Contraction, Share, Tiles, WARP};
 use crate::kernels::expression::Expression;
 use crate::kernels::lower::contraction::{Agents, Side, SideMemory, padding};
 use crate::kernels::lower::{Launch, LowerError, Lowered, Lowering, joined_in};
 use crate::kernels::schedule::{Directive, Resolved, Schedule, resolve};
 use std::collections::BTreeMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
-use surject_kernel::{Affine, Builder, Guard, Level, Mem, Op, Place, Space, Type, Value};
+use surject_kernel::{Affine, Builder, Guard, Level, Mem, Op, Place, Source, Space, Type, Value};
 
 /// Scores, their sums and what is scaled.
 const FLOAT: DType = DType::F32;
@@ -335,6 +335,19 @@ impl<'a> Online<'a> {
         let is_before = self.b().binary(BinaryOp::Eq, round.number, before);
         let again = self.b().binary(BinaryOp::And, is_before, any);
         Ok([begin, count, again])
+    }
+
+    /// What all threads of a warp have, joined: each of them gets it.
+    fn join(&mut self, values: &mut [Value], join: BinaryOp) {
+        let mut apart = 1;
+        while apart < WARP as usize {
+            for value in values.iter_mut() {
+                let other = Op::Exchange(Source::Xor(apart), *value);
+                let other = self.b().statement(other, &[Type::scalar(FLOAT)])[0];
+                *value = self.b().binary(join, *value, other);
+            }
+            apart *= 2;
+        }
     }
 
     /// Everything under way is there, and all warps are here.

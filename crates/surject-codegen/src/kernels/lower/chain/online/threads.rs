@@ -7,7 +7,7 @@ use crate::kernels::lower::chain::overflow;
 use crate::kernels::lower::contraction::Agents;
 use crate::kernels::lower::{Lowered, joined_in};
 use surject_ir::{AccOp, BinaryOp, UnaryOp};
-use surject_kernel::{Affine, Builder, Guard, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value};
+use surject_kernel::{Affine, Builder, Guard, Level, LoopKind, Mem, Op, Place, Space, Type, Value};
 
 /// What a thread has of its rows.
 #[derive(Clone)]
@@ -271,19 +271,6 @@ impl Online<'_> {
         let after = self.b().close_if(&before);
         let (sums, totals) = after.split_at(state.sums.len());
         (state.sums, state.totals) = (sums.to_vec(), totals.to_vec());
-    }
-
-    /// What all threads of a warp have, joined: each of them gets it.
-    fn join(&mut self, values: &mut [Value], join: BinaryOp) {
-        let mut apart = 1;
-        while apart < WARP as usize {
-            for value in values.iter_mut() {
-                let other = Op::Exchange(Source::Xor(apart), *value);
-                let other = self.b().statement(other, &[Type::scalar(FLOAT)])[0];
-                *value = self.b().binary(join, *value, other);
-            }
-            apart *= 2;
-        }
     }
 
     /// Keeps the sums of whole rows; in the last round they are what they were.

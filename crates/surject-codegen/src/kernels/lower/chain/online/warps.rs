@@ -7,7 +7,7 @@ use crate::kernels::lower::chain::overflow;
 use crate::kernels::lower::contraction::warps::PAIR;
 use crate::kernels::lower::contraction::{Agents, padding};
 use surject_ir::{AccOp, BinaryOp, Scalar};
-use surject_kernel::{Affine, Builder, Guard, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value};
+use surject_kernel::{Affine, Builder, Guard, Level, LoopKind, Mem, Op, Place, Space, Type, Value};
 
 /// Rows of a warp that are looked at together.
 const TOGETHER: i64 = 4;
@@ -192,7 +192,7 @@ impl Online<'_> {
             highest.push(self.b().reduce_lanes(AccOp::Max, most));
             scores.push(of_row);
         }
-        self.join_of_warp(&mut highest, BinaryOp::Max);
+        self.join(&mut highest, BinaryOp::Max);
         let mut totals = Vec::new();
         for ((row, scores), most) in rows.iter().zip(scores).zip(&mut highest) {
             let at = w.row(row)?;
@@ -218,7 +218,7 @@ impl Online<'_> {
                 self.b().store(Place::new(mem, to), factor);
             }
         }
-        self.join_of_warp(&mut totals, BinaryOp::Add);
+        self.join(&mut totals, BinaryOp::Add);
         for ((row, most), total) in rows.iter().zip(highest).zip(totals) {
             let guards = vec![Guard { expr: w.agents.thread.into(), bound: 1.into() }];
             for (mem, value) in [(w.higher, most), (w.part, total)] {
@@ -252,19 +252,6 @@ impl Online<'_> {
         let own = self.middle.expression.dag[self.softmax.load].dtype;
         let sum = self.b().convert(sum, own);
         self.score(sum, &w.row(row)?, (&absolute, lanes))
-    }
-
-    /// What all threads of a warp have, joined.
-    fn join_of_warp(&mut self, values: &mut [Value], join: BinaryOp) {
-        let mut apart = 1;
-        while apart < WARP as usize {
-            for value in values.iter_mut() {
-                let other = Op::Exchange(Source::Xor(apart), *value);
-                let other = self.b().statement(other, &[Type::scalar(FLOAT)])[0];
-                *value = self.b().binary(join, *value, other);
-            }
-            apart *= 2;
-        }
     }
 
     /// The highest scores, the sums and the scales of rows after a tile: a thread has a row.
