@@ -15,7 +15,7 @@ use surject_gpu::Gpu;
 use surject_gpu::program::chains::{Chained, Mask, chains, readers, times};
 use surject_gpu::program::{compile, planned};
 use surject_ir::{Buffer, DType, Function, Program, Scalar, StatementKind, Var, interp, parse};
-use surject_kernel::interpret::{self, Options, Tensor};
+use surject_kernel::interpret::{self, Options, Order, Tensor};
 
 /// Attention of some heads: the type of the arguments, queries, keys, the size of a head, and the scores that are kept.
 pub struct Attention {
@@ -373,11 +373,13 @@ fn chains_by_tiles_give_what_the_interpreter_gives() {
         let program = attention.program();
         let kernels =
             chain(&program).kernels("attention", tiles).unwrap_or_else(|error| panic!("{number}: {error}"));
-        for special in SPECIAL {
+        for (turn, special) in SPECIAL.into_iter().enumerate() {
             let mut args = attention.args(*number as u64 + 1, attention.keys);
             special.put(attention, &mut args);
             let expected = interp::run(&program, "main", &args).unwrap();
-            let mut on = Interpreted(Options::default(), interpret::Counts::default());
+            let order = [Order::Forward, Order::Backward, Order::Shuffled(7)][turn % 3];
+            let options = Options { order, ..Options::default() };
+            let mut on = Interpreted(options, interpret::Counts::default());
             let found = run(&program, &kernels, &args, &mut on);
             let size = if let Special::Largest = special { 1.7e38 } else { 1.0 };
             same_beside(&found, &expected[0], size, &format!("attention {number}, special {special:?}"));
