@@ -225,9 +225,11 @@ impl<'k> Writer<'k> {
                  !llvm.array<0 x i8>"
             );
         }
+        // Else the assembler spills what lives through such loops so that another block fits.
+        let registers = if waits_in_loops(&kernel.body) >= 2 { ", nvvm.minctasm = 1 : i32" } else { "" };
         let text = format!(
-            "{}    llvm.func @{name}({}) attributes {{gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: {}, 1, 1>}} \
-             {{\n{}      llvm.return\n    }}\n",
+            "{}    llvm.func @{name}({}) attributes {{gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: {}, 1, 1>\
+             {registers}}} {{\n{}      llvm.return\n    }}\n",
             self.globals,
             params.join(", "),
             self.threads,
@@ -363,6 +365,19 @@ fn threads(region: &Region) -> Done<i64> {
         most = most.max(here);
     }
     Ok(most)
+}
+
+/// How many serial loops there are, one inside of the other, around a barrier of the block.
+fn waits_in_loops(region: &Region) -> usize {
+    fn waits(region: &Region) -> Option<usize> {
+        let of = |statement: &Statement| match &statement.op {
+            Op::Barrier(Level::Block) => Some(0),
+            Op::For { kind, body, .. } => Some(waits(body)? + usize::from(*kind == LoopKind::Serial)),
+            op => op.regions().filter_map(waits).max(),
+        };
+        region.body.iter().filter_map(of).max()
+    }
+    waits(region).unwrap_or(0)
 }
 
 /// The bytes of all shared memory of a kernel.

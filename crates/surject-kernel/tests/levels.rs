@@ -141,6 +141,40 @@ fn all_threads_reach_a_barrier_or_none() {
     }
 }
 
+/// The threads of one warp wait for each other while those of another one already wait for the whole block.
+#[test]
+fn warps_wait_on_their_own_while_others_wait_for_the_block() {
+    let text = "kernel k(x: read f32[64], y: write f32[64]) {
+      for %0 = 0 to 1 parallel(block) {
+        alloc tile: shared f32[64]
+        for %1 = 0 to 2 parallel(warp) {
+          for %2 = 0 to 32 parallel(thread) {
+            %3 = index %1 : i64
+            %4 = splat 1 : i64
+            %5 = eq %3, %4 : i1
+            %6 = load x[32*%1 + %2] : f32
+            if %5 {
+              store %6, tile[32*%1 + %2]
+              barrier warp
+              %7 = load tile[32*%1 - %2 + 31] : f32
+              barrier warp
+              store %7, tile[32*%1 + %2]
+            } else {
+              store %6, tile[32*%1 + %2]
+            }
+            barrier block
+            %8 = load tile[-32*%1 - %2 + 63] : f32
+            store %8, y[32*%1 + %2]
+          }
+        }
+      }
+    }";
+    let (y, _) = all_orders(&kernel(text), &[floats(64), empty(64)]);
+    // What the second warp has turned around is turned around again.
+    let expected = |i: usize| if i < 32 { 32 + i } else { 63 - i };
+    assert!((0..64).all(|i| y[i] == Some(expected(i) as f64)), "{y:?}");
+}
+
 #[test]
 fn threads_of_a_warp_exchange_values() {
     let text = "kernel sums(x: read f32[128], y: write f32[128]) {

@@ -5,13 +5,18 @@
 //! A block has some rows. It sums their products into a window of shared memory, computes the rows there, and
 //! multiplies them from there. So every value is what three kernels would give, but for the order of sums.
 //!
+//! Or a block has a tile of its scores at a time ([`Scores::Tile`]): where the rows are a softmax ([`softmax`]), what it has
+//! summed so far is scaled as the highest score grows.
+//!
 //! What a mask throws away is not computed: where a condition picks a constant in the place of every sum of a tile, its
 //! products are left out. Where all weights of a tile are zero and what they would be multiplied with is finite, that
 //! product is left out too: it would add zeros. Both are found at run time, of the values of the mask and of the weights.
 
+pub(crate) mod softmax;
+
 use super::contraction::{Condition, Product, Share, Tiles, WARP};
 use super::expression::{Expression, Tensor};
-use super::lower::{Launch, lower_chain, lower_listed};
+use super::lower::{Launch, lower_chain, lower_listed, lower_online};
 use super::schedule::{Directive, Schedule, resolve};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId};
@@ -60,11 +65,26 @@ pub struct ChainTiles {
     pub tiles: [[i64; 2]; 2],
     /// Who sums what of a tile of each; both have as many warps.
     pub shares: [Share; 2],
+    /// Which of its scores a block has at once.
+    pub scores: Scores,
+}
+
+/// Which scores of its rows a block has at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// Those of all columns.
+    All,
+    /// Those of a tile of columns: the rows are a softmax. A tile of the first sums has all of their terms, one of the last
+    /// sums all of their columns, and the columns of the one are the terms of the other.
+    Tile,
 }
 
 impl fmt::Display for ChainTiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "chain rows {}", self.rows)?;
+        match self.scores {
+            Scores::All => write!(f, "chain rows {}", self.rows)?,
+            Scores::Tile => write!(f, "chain by tiles rows {}", self.rows)?,
+        }
         for ([columns, terms], share) in self.tiles.iter().zip(self.shares) {
             write!(f, " tile {columns} {terms} ")?;
             match share {
@@ -141,6 +161,11 @@ impl Chain {
         self.condition.is_some()
     }
 
+    /// The variables between the expressions.
+    pub fn between(&self) -> [Var; 2] {
+        self.between
+    }
+
     /// The rows of all blocks, and the columns of the first sums.
     pub fn sizes(&self) -> [i64; 2] {
         [self.digits.iter().map(|d| d.1).product(), self.columns]
@@ -187,16 +212,27 @@ impl Chain {
         if fastest % tiles.rows != 0 {
             return Err(format!("{} rows do not divide {fastest}", tiles.rows));
         }
+        let leaves_out = match tiles.scores {
+            Scores::All => self.condition.is_some(),
+            Scores::Tile => {
+                self.fit_by_tiles(tiles)?;
+                self.left_out().is_some()
+            }
+        };
         let mut temporaries = Vec::new();
         let mut finite = None;
-        if let (Some(last), true) = (&self.last, self.condition.is_some()) {
+        if let (Some(last), true) = (&self.last, leaves_out) {
             let flags = self.finite(last, tiles.tiles[1][1]).map_err(|error| error.to_string())?;
             if let Some((flags, ty)) = flags {
                 temporaries.push(ty);
                 finite = Some(flags);
             }
         }
-        let chain = lower_chain(name, self, tiles, finite.as_ref()).map_err(|error| error.to_string())?;
+        let lower = match tiles.scores {
+            Scores::All => lower_chain,
+            Scores::Tile => lower_online,
+        };
+        let chain = lower(name, self, tiles, finite.as_ref()).map_err(|error| error.to_string())?;
         surject_kernel::verify(&chain.kernel).map_err(|error| error.to_string())?;
         Ok(ChainKernels { finite, chain, temporaries })
     }

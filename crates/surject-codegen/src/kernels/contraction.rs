@@ -192,12 +192,16 @@ impl Contraction {
 impl Expression {
     /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
     pub(crate) fn copies(&self, c: &Contraction) -> bool {
-        let plain = |node: NodeId| match &self.dag[node].node {
+        [c.parts.left, c.parts.right].into_iter().zip(c.bring).all(|(n, b)| self.copies_side(c, n, b))
+    }
+
+    /// Can tiles of one of them?
+    pub(crate) fn copies_side(&self, c: &Contraction, node: NodeId, how: Bring) -> bool {
+        let plain = match &self.dag[node].node {
             Node::Load { guards, .. } => guards.is_empty(),
             _ => false,
         };
-        let mut both = [c.parts.left, c.parts.right].into_iter().zip(c.bring);
-        c.cut(self).is_empty() && both.all(|(node, bring)| plain(node) && bring.lanes > 1)
+        plain && how.lanes > 1 && c.cut(self).is_empty()
     }
 
     /// The parts of the only reduction, if that is a sum of products.

@@ -10,7 +10,7 @@ mod meet;
 mod running;
 mod transpose;
 
-pub(crate) use chain::{lower_chain, lower_listed};
+pub(crate) use chain::{lower_chain, lower_listed, lower_online};
 
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};

@@ -61,6 +61,18 @@ fn peak(gpu: &Gpu, bytes: f64) -> f64 {
     if bytes > 4.0 { gpu.doubles } else { gpu.products * 2.0 / bytes }
 }
 
+/// The seconds of the products of an expression at the peak of the units that have its types.
+pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
+    let extent = |name: &String| expression.find(name).map_or(1.0, |l| l.extent as f64);
+    let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+    let sums: f64 = expression.reductions().iter().flat_map(|r| &r.loops).map(extent).product();
+    let peak = match expression.matrix_units() {
+        Some(dtype) => peak(gpu, dtype.size() as f64),
+        None => gpu.rate,
+    };
+    points * sums / peak
+}
+
 /// Rows that a thread or a warp sums.
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {

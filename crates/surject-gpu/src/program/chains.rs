@@ -2,10 +2,11 @@
 
 use super::{Planner, ProgramError};
 use crate::Gpu;
-use crate::model::chain::seconds;
+pub use crate::model::chain::Mask;
+use crate::model::chain::{masked, needs, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
-use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles};
+use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor, assignment};
 use surject_codegen::kernels::legal::legal;
@@ -25,6 +26,8 @@ pub struct Chosen {
     pub kernels: Chained,
     /// The modelled time of it as one kernel, where it has that form, and that of its expressions by kernels of their own.
     pub seconds: [Option<f64>; 2],
+    /// Is something left out that a mask throws away?
+    pub leaves_out: bool,
 }
 
 /// The kernels of a chain.
@@ -38,6 +41,15 @@ pub enum Chained {
 
 /// Nobody has measured a chain: the model has to see more than its own errors.
 const SURE: f64 = 0.85;
+
+/// By how much a chain has to be faster than its expressions: at all, where it has a tile of its scores at a time. Plans
+/// have no tensor of their size then.
+fn margin(tiles: &ChainTiles) -> f64 {
+    match tiles.scores {
+        Scores::All => SURE,
+        Scores::Tile => 1.0,
+    }
+}
 
 /// How many statements read a variable.
 pub fn readers(function: &Function) -> HashMap<Var, usize> {
@@ -133,6 +145,31 @@ pub fn chains(
     found
 }
 
+/// The chains of a function as comments: the kernels that each replaces, its modelled time and theirs, what a machine
+/// needs for it at least, and how it is cut.
+pub fn described(function: &Function, gpu: &Gpu, given: &Schedules) -> Vec<String> {
+    let readers = readers(function);
+    let (mut work, mut said) = (vec![&function.body], Vec::new());
+    while let Some(block) = work.pop() {
+        work.extend(block.statements.iter().flat_map(|s| s.regions()).map(|r| &r.body));
+        for (last, between, chosen) in chains(function, block, &readers, gpu, given) {
+            let vars = between.into_iter().flatten().chain([last]);
+            let mut names: Vec<String> = vars.map(|v| format!("{}_0", function.name_of(v))).collect();
+            names.dedup();
+            let us = |seconds: f64| format!("{:.2} us", seconds * 1e6);
+            let time = |number: usize| chosen.seconds[number].map_or("no time".into(), us);
+            let leaves_out = chosen.leaves_out;
+            let cut = match &chosen.kernels {
+                Chained::One(tiles) => format!("{} as one kernel, else {}: {tiles}", time(0), time(1)),
+                Chained::Apart(tiles) => format!("{} apart, one kernel {}: {tiles}", time(1), time(0)),
+            };
+            let needs = us(needs(gpu, &chosen.chain, leaves_out));
+            said.push(format!("// chain {}: needs {needs}, takes {cut}", names.join(" ")));
+        }
+    }
+    said
+}
+
 /// Are tensors the same in every run?
 fn is_of_literals(function: &Function, tensors: &[Tensor]) -> bool {
     tensors.iter().all(|tensor| match tensor {
@@ -171,19 +208,25 @@ fn of_literals(function: &Function, var: Var, known: &mut HashMap<Var, bool>) ->
 /// The kernels of a chain: one, where the model says that it is faster than those of its expressions; else, where a mask
 /// is known that throws sums away, kernels which leave out what it does.
 fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Chosen> {
-    let (apart, best) = times(gpu, &chain)?;
+    let mask = if known(&chain) { Mask::Literal } else { Mask::Other };
+    let (apart, best) = times(gpu, &chain, mask)?;
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
-    if let Some((_, tiles)) = best.filter(|best| best.0 < SURE * apart) {
-        return Some(Chosen { chain, kernels: Chained::One(tiles), seconds });
+    if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
+        let leaves_out = mask == Mask::Literal
+            && match tiles.scores {
+                Scores::All => chain.is_masked(),
+                Scores::Tile => chain.left_out().is_some(),
+            };
+        return Some(Chosen { chain, kernels: Chained::One(tiles), seconds, leaves_out });
     }
-    if !known(&chain) {
+    if mask == Mask::Other {
         return None;
     }
     let last = chain.products()[1].and_then(|last| tiles_of(gpu, last)).filter(|tiles| {
         let made = chain.listed("k", tiles).ok();
         made.is_some_and(|made| is_writable(gpu, &made.chain.kernel))
     });
-    Some(Chosen { chain, kernels: Chained::Apart(last?), seconds })
+    Some(Chosen { chain, kernels: Chained::Apart(last?), seconds, leaves_out: true })
 }
 
 /// The tiles by which a machine sums products.
@@ -194,12 +237,17 @@ fn tiles_of(gpu: &Gpu, expression: &Expression) -> Option<Tiles> {
     }
 }
 
-/// The modelled time of the expressions of a chain by kernels of their own, and that of its fastest cut that the machine
-/// has a form for.
-pub fn times(gpu: &Gpu, chain: &Chain) -> Option<(f64, Option<(f64, ChainTiles)>)> {
+/// The modelled time of the expressions of a chain by kernels of their own, which leave out what a mask throws away where
+/// it is known, and that of its fastest cut that the machine has a form for.
+pub fn times(gpu: &Gpu, chain: &Chain, mask: Mask) -> Option<(f64, Option<(f64, ChainTiles)>)> {
     let apart = |e: &Expression| Some(choose(gpu, e).ok()?.proposal.cost / gpu.clock);
-    let apart: f64 = chain.expressions().into_iter().map(apart).sum::<Option<f64>>()?;
-    let timed = cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles).ok()?, tiles)));
+    let each = chain.expressions().into_iter().map(apart).collect::<Option<Vec<f64>>>()?;
+    let is_product = |number: usize| number != 1;
+    let leaves_out = mask == Mask::Literal && chain.is_masked();
+    let each = each.into_iter().enumerate();
+    let apart: f64 = each.map(|(n, s)| if leaves_out && is_product(n) { masked(s) } else { s }).sum();
+    let timed =
+        cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles, mask).ok()?, tiles)));
     let mut timed: Vec<(f64, ChainTiles)> = timed.collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
     Some((apart, timed.into_iter().find(|(_, tiles)| has_form(gpu, chain, tiles))))
@@ -229,20 +277,48 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
         Some(e) if !by_terms(e) => (columns / 32).min(4),
         _ => 1,
     };
+    let mut all = if chain.by_tiles().is_ok() { cuts_by_tiles(chain, units, &lanes) } else { Vec::new() };
     let depths = [(16, 16), (16, 32), (16, 64), (32, 32), (32, 64), (64, 64)];
-    let mut all = Vec::new();
     for rows in [32, 64, 128] {
         let widths = [256, 128, 64, 32].into_iter().flat_map(|first| [128, 64, 32].map(|last| [first, last]));
         for ([first, last], depths) in widths.flat_map(|w| depths.map(|d| (w, d))) {
             let tiles = [[first, depths.0], [last, depths.1]];
             if units {
                 let own = if rows == 128 { 32 } else { 16 };
-                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(own); 2] });
+                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(own); 2], scores: Scores::All });
                 continue;
             }
             for own in [8, 4] {
                 let shares = [(0, first), (1, last)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
-                all.push(ChainTiles { rows, tiles, shares });
+                all.push(ChainTiles { rows, tiles, shares, scores: Scores::All });
+            }
+        }
+    }
+    all
+}
+
+/// How a chain may be cut where a block has a tile of scores at a time.
+fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) -> Vec<ChainTiles> {
+    /// The longest terms and columns that a block has at once.
+    const HEAD: i64 = 256;
+    let Some([terms, columns]) = chain.heads() else { return Vec::new() };
+    let whole = |n: i64| (n.max(32) as u64).next_power_of_two() as i64;
+    let (terms, head) = (whole(terms), whole(columns));
+    if terms > HEAD || head > HEAD {
+        return Vec::new();
+    }
+    let scores = Scores::Tile;
+    let mut all = Vec::new();
+    for rows in [32, 64, 128] {
+        for columns in [128, 64, 32] {
+            let tiles = [[columns, terms], [head, columns]];
+            if units {
+                all.push(ChainTiles { rows, tiles, shares: [Share::Warp(16); 2], scores });
+                continue;
+            }
+            for own in [16, 8, 4] {
+                let shares = [(0, columns), (1, head)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                all.push(ChainTiles { rows, tiles, shares, scores });
             }
         }
     }

@@ -9,7 +9,8 @@
 //! for %i = 0 to m { … for %j = 0 to n step 2 { … %x = load acc[n*%i + %j + lane] : f32x2  … } }
 //! ```
 //!
-//! What stands around the load each thread does for the pairs of elements that it has.
+//! What stands around the load each thread does for the pairs of elements that it has. It may store another pair in the
+//! place of the one that it has loaded.
 
 use super::{Agent, Done, KernelWriter, Writer, element};
 use surject_ir::DType;
@@ -150,6 +151,13 @@ impl Writer<'_> {
                 if !whole || !dense || self.ty(load.results[0]).lanes != PAIR as usize {
                     return Err("sums of a warp that are read in parts".into());
                 }
+                let into = |s: &Statement| match &s.op {
+                    Op::Store { place, .. } => self.fragments.contains_key(&place.mem).then(|| place == from),
+                    _ => None,
+                };
+                if inner.body.iter().filter_map(into).any(|same| !same) {
+                    return Err("sums of a warp that are stored elsewhere than they were read".into());
+                }
                 let results =
                     Results { row: outer, around, column, inside: &inner.body, sum: load.results[0] };
                 self.results_of_fragments(&fragments, &results)?;
@@ -188,6 +196,15 @@ impl Writer<'_> {
                         let own = [self.load_slot(fragments, slot), self.load_slot(fragments, slot + 1)];
                         let own = self.joined(&own, element(fragments.dtype));
                         self.define(results.sum, own);
+                    } else if let Op::Store { place, value, .. } = &statement.op
+                        && self.fragments.contains_key(&place.mem)
+                    {
+                        let ty = self.ty(*value);
+                        let name = self.name(*value)?;
+                        for lane in 0..PAIR as usize {
+                            let own = self.lane(&name, ty, lane);
+                            self.store_slot(fragments, slot + lane, &own);
+                        }
                     } else {
                         self.statements(std::slice::from_ref(statement))?;
                     }

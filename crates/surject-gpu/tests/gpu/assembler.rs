@@ -107,7 +107,7 @@ pub fn assemble(ptx: &str, architecture: &str) -> Option<Vec<Use>> {
 }
 
 /// The most registers of a thread of any kernel here: formulas of `f64` with their long ways, and chains.
-const REGISTERS: u32 = 144;
+const REGISTERS: u32 = 176;
 
 #[test]
 fn the_assembler_takes_every_kernel() {

@@ -1,8 +1,9 @@
 //! Chains: attention in one kernel gives what the interpreter gives, whatever a mask throws away.
 
+use crate::assembler::assemble;
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
-use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles};
+use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor as Of, assignment};
 use surject_codegen::kernels::lower::Launch;
@@ -11,10 +12,10 @@ use surject_codegen::kernels::schedule::Schedules;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_cuda::{Session, Simulated};
 use surject_gpu::Gpu;
-use surject_gpu::program::chains::{Chained, chains, readers, times};
+use surject_gpu::program::chains::{Chained, Mask, chains, readers, times};
 use surject_gpu::program::{compile, planned};
-use surject_ir::{Buffer, DType, Function, Program, StatementKind, Var, interp, parse};
-use surject_kernel::interpret::{self, Options, Tensor};
+use surject_ir::{Buffer, DType, Function, Program, Scalar, StatementKind, Var, interp, parse};
+use surject_kernel::interpret::{self, Options, Order, Tensor};
 
 /// Attention of some heads: the type of the arguments, queries, keys, the size of a head, and the scores that are kept.
 pub struct Attention {
@@ -101,9 +102,17 @@ impl Attention {
                 .collect();
             let bytes: Vec<u8> = match self.dtype {
                 "f32" => values.iter().flat_map(|v| v.to_ne_bytes()).collect(),
+                "f16" => values
+                    .iter()
+                    .flat_map(|&v| (Scalar::from_f64(DType::F16, v.into()).bits() as u16).to_ne_bytes())
+                    .collect(),
                 _ => values.iter().flat_map(|v| ((v.to_bits() >> 16) as u16).to_ne_bytes()).collect(),
             };
-            let dtype = if self.dtype == "f32" { DType::F32 } else { DType::BF16 };
+            let dtype = match self.dtype {
+                "f32" => DType::F32,
+                "f16" => DType::F16,
+                _ => DType::BF16,
+            };
             Buffer::from_bytes(dtype, &shape, &bytes).unwrap()
         };
         let (q, k) = (function_shape(self.queries), function_shape(self.keys));
@@ -192,11 +201,16 @@ fn run(program: &Program, kernels: &ChainKernels, args: &[Buffer], on: &mut dyn 
 }
 
 fn by_threads(rows: i64) -> ChainTiles {
-    ChainTiles { rows, tiles: [[64, 16], [32, 16]], shares: [Share::Thread([8, 1]), Share::Thread([8, 1])] }
+    ChainTiles {
+        rows,
+        tiles: [[64, 16], [32, 16]],
+        shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
+    }
 }
 
 fn by_warps(rows: i64) -> ChainTiles {
-    ChainTiles { rows, tiles: [[32, 16], [32, 16]], shares: [Share::Warp(16); 2] }
+    ChainTiles { rows, tiles: [[32, 16], [32, 16]], shares: [Share::Warp(16); 2], scores: Scores::All }
 }
 
 const CAUSAL: &str = "index(q)i32 >= index(t)i32";
@@ -222,14 +236,24 @@ fn all() -> Vec<(Attention, ChainTiles)> {
         (attention("bf16", (32, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true), by_warps(32)),
         (
             attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false),
-            ChainTiles { rows: 64, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16); 2] },
+            ChainTiles {
+                rows: 64,
+                tiles: [[64, 32], [32, 32]],
+                shares: [Share::Warp(16); 2],
+                scores: Scores::All,
+            },
         ),
     ]
 }
 
 fn same(found: &Buffer, expected: &Buffer, what: &str) {
+    same_beside(found, expected, 1.0, what)
+}
+
+/// The same where values are of this size.
+fn same_beside(found: &Buffer, expected: &Buffer, size: f64, what: &str) {
     let tolerance = if expected.dtype() == DType::F32 { 2e-5 } else { 2e-2 };
-    let report = surject_runtime::compare::compare(found, expected, tolerance, tolerance);
+    let report = surject_runtime::compare::compare(found, expected, tolerance, size * tolerance);
     assert!(report.passed(), "{what}: {report}");
 }
 
@@ -248,10 +272,125 @@ fn chains_give_what_the_interpreter_gives() {
     }
 }
 
+/// The same by tiles of scores: of threads with several rows and columns, of warps, where columns are no whole tiles, and
+/// heads no powers of two.
+fn all_by_tiles() -> Vec<(Attention, ChainTiles)> {
+    let attention = |dtype, (queries, keys, head), mask, heads_inside| Attention {
+        dtype,
+        queries,
+        keys,
+        head,
+        heads: 2,
+        mask,
+        heads_inside,
+    };
+    let by = |rows, columns, head, shares| ChainTiles {
+        rows,
+        tiles: [[columns, head], [head, columns]],
+        shares,
+        scores: Scores::Tile,
+    };
+    let threads = |own, lanes| [Share::Thread([own, 1]), Share::Thread([own, lanes])];
+    vec![
+        (attention("f32", (64, 128, 32), None, false), by(32, 32, 32, threads(8, 1))),
+        (attention("f32", (128, 128, 64), Some((CAUSAL, "-inf_f32")), false), by(32, 32, 64, threads(8, 2))),
+        (
+            attention("f32", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true),
+            by(64, 64, 32, threads(8, 1)),
+        ),
+        (attention("f32", (32, 80, 16), Some(("m[q,t]", "-inf_f32")), true), by(32, 32, 32, threads(8, 1))),
+        (attention("f32", (32, 96, 24), Some(("m[q,t]", "-50.0f32")), false), by(32, 32, 32, threads(4, 1))),
+        (
+            attention("f32", (32, 96, 32), Some(("m[q,t]", "-1000000000.0f32")), false),
+            by(32, 32, 32, threads(8, 1)),
+        ),
+        (
+            attention("bf16", (64, 128, 32), Some((CAUSAL, "-1000000000.0f32")), true),
+            by(32, 32, 32, [Share::Warp(16); 2]),
+        ),
+        (
+            attention("bf16", (64, 64, 32), Some(("m[q,t]", "-inf_f32")), false),
+            by(64, 32, 32, [Share::Warp(16); 2]),
+        ),
+        (attention("bf16", (64, 192, 64), None, false), by(64, 64, 64, [Share::Warp(16); 2])),
+        (
+            attention("f16", (64, 96, 32), Some((CAUSAL, "-inf_f32")), true),
+            by(32, 32, 32, [Share::Warp(16); 2]),
+        ),
+        (
+            attention("bf16", (32, 80, 64), Some(("m[q,t]", "-50.0f32")), false),
+            by(32, 32, 64, [Share::Warp(16); 2]),
+        ),
+    ]
+}
+
+/// Where infinities, values that are no numbers, and the largest ones are among what is multiplied.
+#[derive(Clone, Copy, Debug)]
+enum Special {
+    Nowhere,
+    /// Rows of queries.
+    Queries,
+    /// Keys: columns of scores.
+    Keys,
+    Values,
+    /// Finite ones whose sums overflow before they are divided.
+    Largest,
+}
+
+const SPECIAL: [Special; 5] =
+    [Special::Nowhere, Special::Queries, Special::Keys, Special::Values, Special::Largest];
+
+impl Special {
+    /// The arguments with some of these.
+    fn put(self, attention: &Attention, args: &mut [Buffer]) {
+        let (number, every, values): (usize, usize, &[f32]) = match self {
+            Special::Nowhere => return,
+            Special::Queries => {
+                (0, 7 * attention.head as usize, &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY])
+            }
+            Special::Keys => (1, 31 * attention.head as usize, &[f32::NEG_INFINITY, f32::INFINITY, f32::NAN]),
+            Special::Values => (2, 37, &[f32::INFINITY, f32::NAN, f32::NEG_INFINITY]),
+            Special::Largest => (2, 2, &[1.7e38, 1.6e38, -1.5e38]),
+        };
+        let arg = &args[number];
+        let (dtype, shape) = (arg.dtype(), arg.shape().to_vec());
+        let all = shape.iter().product();
+        let scalars = (0..all).map(|i| match i % every {
+            3 | 1 => Scalar::from_f64(dtype, values[i / every % values.len()].into()),
+            _ => arg.get(i),
+        });
+        let bytes: Vec<u8> = scalars.flat_map(|s| s.bits().to_le_bytes()[..dtype.size()].to_vec()).collect();
+        args[number] = Buffer::from_bytes(dtype, &shape, &bytes).unwrap();
+    }
+}
+
+/// Chains by tiles of scores give what the interpreter gives: in f32 within 2e-5 and in bf16, whose weights are rounded
+/// before they are divided, within 2e-2, of the size of values; infinities and NaNs where it has them, and zeros.
+#[test]
+fn chains_by_tiles_give_what_the_interpreter_gives() {
+    let all: Vec<(usize, (Attention, ChainTiles))> = all_by_tiles().into_iter().enumerate().collect();
+    for_all(&all, |(number, (attention, tiles))| {
+        let program = attention.program();
+        let kernels =
+            chain(&program).kernels("attention", tiles).unwrap_or_else(|error| panic!("{number}: {error}"));
+        for (turn, special) in SPECIAL.into_iter().enumerate() {
+            let mut args = attention.args(*number as u64 + 1, attention.keys);
+            special.put(attention, &mut args);
+            let expected = interp::run(&program, "main", &args).unwrap();
+            let order = [Order::Forward, Order::Backward, Order::Shuffled(7)][turn % 3];
+            let options = Options { order, ..Options::default() };
+            let mut on = Interpreted(options, interpret::Counts::default());
+            let found = run(&program, &kernels, &args, &mut on);
+            let size = if let Special::Largest = special { 1.7e38 } else { 1.0 };
+            same_beside(&found, &expected[0], size, &format!("attention {number}, special {special:?}"));
+        }
+    });
+}
+
 /// The kernels of all chains.
 pub fn collect_all(collected: &mut Collected) -> Vec<(Attention, Program, ChainKernels)> {
     let gpu = Gpu::named("sm_90a").unwrap();
-    let made = all().into_iter().map(|(attention, tiles)| {
+    let made = all().into_iter().chain(all_by_tiles()).map(|(attention, tiles)| {
         let program = attention.program();
         let kernels = chain(&program).kernels("attention", &tiles).unwrap_or_else(|error| panic!("{error}"));
         if let Some(finite) = &kernels.finite {
@@ -266,14 +405,19 @@ pub fn collect_all(collected: &mut Collected) -> Vec<(Attention, Program, ChainK
 #[test]
 fn chains_as_ptx_give_what_the_interpreter_gives() {
     let mut collected = Collected::default();
-    let all = collect_all(&mut collected);
+    let (all, whole) = (collect_all(&mut collected), all().len());
     let module = surject_ptx::parse(&collected.ptx("sm_90a")).unwrap_or_else(|error| panic!("{error}"));
     let mut on = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
     for (number, (attention, program, kernels)) in all.iter().enumerate() {
-        let args = attention.args(number as u64 + 7, attention.keys / 2);
-        let expected = interp::run(program, "main", &args).unwrap();
-        let found = run(program, kernels, &args, &mut on);
-        same(&found, &expected[0], &format!("attention {number} as PTX"));
+        // Those by tiles of scores come last.
+        let specials = if number < whole { 1 } else { 2 };
+        for special in [Special::Nowhere, Special::Queries].into_iter().take(specials) {
+            let mut args = attention.args(number as u64 + 7, attention.keys / 2);
+            special.put(attention, &mut args);
+            let expected = interp::run(program, "main", &args).unwrap();
+            let found = run(program, kernels, &args, &mut on);
+            same(&found, &expected[0], &format!("attention {number} as PTX, special {special:?}"));
+        }
     }
 }
 
@@ -295,6 +439,7 @@ fn what_a_causal_mask_throws_away_is_not_computed() {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
         shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
     };
     let kernels = chain(&program).kernels("attention", &tiles).unwrap();
     let flops = |bad_from: i64| {
@@ -330,6 +475,13 @@ fn plans_have_chains() {
         ("causal 512", attention(512, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
         ("whole 512", attention(512, 64, None, "f32")),
         ("causal bf16", attention(512, 64, Some((CAUSAL, "-1000000000.0f32")), "bf16")),
+        ("causal 384", attention(384, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
+        ("whole 384", attention(384, 64, None, "f32")),
+        ("whole 1024", attention(1024, 64, None, "f32")),
+        ("causal 2048", attention(2048, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
+        ("whole 2048", attention(2048, 64, None, "f32")),
+        ("causal bf16 2048", attention(2048, 64, Some((CAUSAL, "-1000000000.0f32")), "bf16")),
+        ("whole bf16 2048", attention(2048, 64, None, "bf16")),
         ("causal 8192", attention(8192, 64, Some((CAUSAL, "-1000000000.0f32")), "f32")),
     ] {
         let program = attention.program();
@@ -340,7 +492,7 @@ fn plans_have_chains() {
         let stored = plan.tensors.iter().any(|t| t.shape.iter().product::<usize>() == scores);
         said += &match found.first() {
             None => {
-                let (apart, best) = times(&gpu, &chain(&program)).unwrap();
+                let (apart, best) = times(&gpu, &chain(&program), Mask::Literal).unwrap();
                 let best = best.map(|b| format!("{:.1} us: {}", b.0 * 1e6, b.1)).unwrap_or_default();
                 format!("{name}: no chain {best} for {:.1}\n", apart * 1e6)
             }
@@ -424,9 +576,14 @@ fn products_leave_out_what_masks_throw_away() {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
         shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        scores: Scores::All,
     };
-    let warps =
-        ChainTiles { rows: 32, tiles: [[64, 32], [32, 32]], shares: [Share::Warp(16), Share::Warp(16)] };
+    let warps = ChainTiles {
+        rows: 32,
+        tiles: [[64, 32], [32, 32]],
+        shares: [Share::Warp(16), Share::Warp(16)],
+        scores: Scores::All,
+    };
     let all = [
         (attention("f32", (CAUSAL, "-1000000000.0f32"), true), &threads),
         (attention("f32", (CAUSAL, "-inf_f32"), false), &threads),
@@ -515,6 +672,7 @@ fn scores_that_are_thrown_away_are_one_constant() {
             rows: 32,
             tiles: [[32, 16], [32, 32]],
             shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+            scores: Scores::All,
         };
         let last = chain.tiles(&tiles).unwrap().pop().unwrap();
         (chain.is_masked(), chain.listed("k", &last).map(|_| ()))
@@ -554,4 +712,125 @@ fn plans_with_masks_give_what_the_interpreter_gives() {
     let expected = interp::run(&program, "main", &args).unwrap();
     let found = session.run(&args).unwrap_or_else(|error| panic!("{error}"));
     same(&found[0], &expected[0], "a plan with a mask");
+}
+
+/// The tiles that plans choose take no more registers than there are.
+#[test]
+fn chains_by_tiles_spill_nothing() {
+    let attention = |queries, head, mask: Option<&'static str>, dtype| Attention {
+        dtype,
+        queries,
+        keys: queries,
+        head,
+        heads: 8,
+        mask: mask.map(|fill| (CAUSAL, fill)),
+        heads_inside: true,
+    };
+    for_all(&Gpu::ALL, |gpu| {
+        let mut collected = Collected::default();
+        for attention in [
+            attention(1024, 64, Some("-1000000000.0f32"), "f32"),
+            attention(2048, 64, None, "f32"),
+            attention(2048, 128, Some("-inf_f32"), "f32"),
+            attention(2048, 64, Some("-1000000000.0f32"), "bf16"),
+            attention(2048, 128, None, "bf16"),
+        ] {
+            let chain = chain(&attention.program());
+            let (_, tiles) = times(gpu, &chain, Mask::Literal).unwrap().1.expect("tiles");
+            let made = chain.kernels("attention", &tiles).unwrap();
+            collected.add(&made.chain.kernel).unwrap();
+            let written = collected.written.last().unwrap();
+            eprintln!(
+                "{} {}: {tiles}, {} threads, {} bytes",
+                gpu.name, attention.dtype, written.launch.threads, written.launch.shared
+            );
+        }
+        let Some(uses) = assemble(&collected.ptx(gpu.name), gpu.name) else {
+            eprintln!("skipped: `ptxas` is not installed; `cargo xtask setup` installs it");
+            return;
+        };
+        for found in &uses {
+            eprintln!("{} {found:?}", gpu.name);
+            assert_eq!(found.spilled, 0, "{found:?}");
+        }
+    });
+}
+
+/// A plan whose blocks have a tile of scores at a time, on a device that interprets its PTX.
+#[test]
+fn plans_by_tiles_give_what_the_interpreter_gives() {
+    // Few multiprocessors are busy with small tiles.
+    let whole = Gpu::named("sm_90a").unwrap();
+    let part = 1.0 / whole.multiprocessors as f64;
+    let (rate, products, bandwidth) = (whole.rate * part, whole.products * part, whole.bandwidth * part);
+    let gpu = Gpu { multiprocessors: 1, rate, products, bandwidth, ..whole };
+    for (dtype, mask) in
+        [("f32", None), ("f32", Some((CAUSAL, "-1000000000.0f32"))), ("bf16", Some((CAUSAL, "-inf_f32")))]
+    {
+        let by_tiles = [128, 256, 512].into_iter().find_map(|keys| {
+            let attention =
+                Attention { dtype, queries: keys, keys, head: 32, heads: 1, mask, heads_inside: true };
+            let program = attention.program();
+            let function = program.function("main").unwrap();
+            let found = chains(function, &function.body, &readers(function), &gpu, &Schedules::default());
+            let is_tile = |c: &Chained| matches!(c, Chained::One(ChainTiles { scores: Scores::Tile, .. }));
+            found.first().is_some_and(|f| is_tile(&f.2.kernels)).then_some((attention, program))
+        });
+        let (attention, program) = by_tiles.unwrap_or_else(|| panic!("no tiles of scores in {dtype}"));
+        let plan =
+            compile(&program, "main", &gpu, &Schedules::default()).unwrap_or_else(|error| panic!("{error}"));
+        let mut session = Session::new(Simulated::new(64 << 20), plan).unwrap();
+        for special in [Special::Nowhere, Special::Values] {
+            let mut args = attention.args(11, attention.keys);
+            special.put(&attention, &mut args);
+            let expected = interp::run(&program, "main", &args).unwrap();
+            let found = session.run(&args).unwrap_or_else(|error| panic!("{error}"));
+            same(&found[0], &expected[0], &format!("a plan in {dtype}, special {special:?}"));
+        }
+    }
+}
+
+/// Rows that are nearly a softmax are none.
+#[test]
+fn other_rows_have_all_of_their_scores() {
+    let attention = Attention {
+        dtype: "f32",
+        queries: 64,
+        keys: 64,
+        head: 32,
+        heads: 2,
+        mask: None,
+        heads_inside: false,
+    };
+    let text = attention.text();
+    let by_tiles = |text: &str| {
+        let program = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        chain(&program).by_tiles()
+    };
+    assert_eq!(by_tiles(&text), Ok(()));
+    for (from, to, why) in [
+        ("exp(s[b,h,q,t] - a[b,h,q])", "tanh(s[b,h,q,t] - a[b,h,q])", ""),
+        ("exp(s[b,h,q,t] - a[b,h,q])", "exp(a[b,h,q] - s[b,h,q,t])", ""),
+        ("exp(s[b,h,q,t] - a[b,h,q])", "exp(2.0f32 * s[b,h,q,t] - a[b,h,q])", "maximum of other scores"),
+        (
+            "=:max over b<1, h<2, q<64, t<64 at [b,h,q]",
+            "=:min over b<1, h<2, q<64, t<64 at [b,h,q]",
+            "no maximum",
+        ),
+        ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: w[b,h,q,t] * 0.5f32", "no sum of exponentials"),
+        ("at [b,h,q]: w[b,h,q,t]", "at [b,h,q]: exp(s[b,h,q,t])", "no sum of exponentials"),
+        ("at [b,h,q]: s[b,h,q,t]", "at [b,h,q]: s[b,h,q,t] + 1.0f32", "maximum of other scores"),
+        ("w[b,h,q,t] / n[b,h,q]", "w[b,h,q,t] / (n[b,h,q] + 1.0f32)", "no sum"),
+        ("w[b,h,q,t] / n[b,h,q]", "n[b,h,q] / w[b,h,q,t]", ""),
+    ] {
+        let other = text.replace(from, to);
+        assert_ne!(other, text, "{from}");
+        let Err(found) = by_tiles(&other) else { panic!("{other}") };
+        assert!(found.contains(why), "{found}");
+    }
+    // What all scores are multiplied by belongs to them.
+    let scaled = text
+        .replace("at [b,h,q]: s[b,h,q,t]", "at [b,h,q]: s[b,h,q,t] * 0.5f32")
+        .replace("exp(s[b,h,q,t] - a", "exp(s[b,h,q,t] * 0.5f32 - a");
+    assert_eq!(by_tiles(&scaled), Ok(()));
 }

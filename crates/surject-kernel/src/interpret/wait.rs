@@ -17,10 +17,12 @@ impl Machine<'_> {
                 return self.exchange(&warp);
             }
         }
-        let at_barrier = self.agents.values().find_map(|a| match a.state {
+        // The threads of one warp may wait for each other while those of another one wait for them all.
+        let at_barrier = self.agents.values().filter_map(|a| match a.state {
             State::Barrier(level) => Some((a.id, level)),
             _ => None,
         });
+        let at_barrier = at_barrier.min_by_key(|&(_, level)| level != Level::Warp);
         let found = at_barrier.or(waiting.first().map(|&id| (id, Level::Warp)));
         let Some((id, level)) = found else {
             return Err(Stopped { at: 0, agent: String::new(), kind: FaultKind::Undefined });

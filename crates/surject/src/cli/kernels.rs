@@ -9,6 +9,7 @@ use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{self, assignments, calls, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
 use surject_gpu::Gpu;
+use surject_gpu::program::chains;
 use surject_ir::{Function, Program};
 use surject_kernel::Kernel;
 
@@ -119,7 +120,11 @@ pub(super) fn show(
         }
     }
     match shown {
-        Shown::Schedules => Ok(text),
+        Shown::Schedules => {
+            let gpu = Gpu::named(scheduling.machine());
+            let chains = gpu.map(|gpu| chains::described(function, &gpu, &given)).unwrap_or_default();
+            Ok(chains.into_iter().fold(text, |text, line| text + &line + "\n"))
+        }
         _ => written(&all, shown, scheduling.machine(), name),
     }
 }

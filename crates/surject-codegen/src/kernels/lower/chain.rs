@@ -4,8 +4,10 @@
 //! of weights are not zero, the last sums. Threads wait for each other between them.
 
 mod listed;
+mod online;
 
 pub(crate) use listed::lower_listed;
+pub(crate) use online::lower_online;
 
 use super::super::chain::{Chain, ChainTiles, FLAGS, Phase};
 use super::super::contraction::{Condition, Contraction, GROUP_ROWS, Share, Tiles, WARP, WIDEST};

@@ -5,7 +5,7 @@
 
 mod bring;
 mod threads;
-mod warps;
+pub(super) mod warps;
 
 use super::super::contraction::{Bring, Condition, Contraction, GROUP_ROWS, Share, WARP, WIDEST};
 use super::{Lowered, Lowering};
@@ -16,34 +16,35 @@ use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Affine, Guard, Level, LoopKind, Mem, Op, Place, Source, Space, Type, Value};
 
 /// A value that is brought into shared memory.
-struct Side {
-    node: NodeId,
-    mem: Mem,
+#[derive(Clone)]
+pub(super) struct Side {
+    pub(super) node: NodeId,
+    pub(super) mem: Mem,
     /// Its own loop, and the first row or column of the tile.
-    own: LoopId,
-    first: Affine,
+    pub(super) own: LoopId,
+    pub(super) first: Affine,
     /// Loops that run as one with it, their extents, the slowest first; none where it runs alone.
-    group: Vec<(LoopId, i64)>,
-    how: Bring,
+    pub(super) group: Vec<(LoopId, i64)>,
+    pub(super) how: Bring,
     /// How many elements apart the rows or columns are, where their terms lie next to each other; else the terms.
-    pitch: i64,
+    pub(super) pitch: i64,
     /// Elements of a stage.
-    stage: i64,
+    pub(super) stage: i64,
 }
 
 impl Side {
     /// The element of a row or column and a term, of a stage.
-    fn element(&self, own: &Affine, term: &Affine, stage: &Affine) -> Option<Affine> {
+    pub(super) fn element(&self, own: &Affine, term: &Affine, stage: &Affine) -> Option<Affine> {
         let element = if self.how.by_terms { term.plus(own, self.pitch) } else { own.plus(term, self.pitch) };
         element?.plus(stage, self.stage)
     }
 }
 
 /// Who brings tiles: a thread of a warp.
-struct Agents {
-    warp: Value,
-    thread: Value,
-    warps: i64,
+pub(super) struct Agents {
+    pub(super) warp: Value,
+    pub(super) thread: Value,
+    pub(super) warps: i64,
 }
 
 /// The tiles of a sum, one after the other: those of the loop that is cut, inside of the other loops of the sum.
@@ -78,9 +79,9 @@ pub(super) struct Listed {
 
 /// Where a value is brought to.
 pub(super) struct SideMemory {
-    mem: Mem,
-    pitch: i64,
-    stage: i64,
+    pub(super) mem: Mem,
+    pub(super) pitch: i64,
+    pub(super) stage: i64,
 }
 
 /// Both values, and where their tiles begin.
@@ -103,6 +104,11 @@ fn sides(
 
 fn overflow() -> CodegenError {
     CodegenError::overflow("a tile")
+}
+
+/// Elements by which rows in shared memory are longer than what they hold.
+pub(super) fn padding(dtype: DType) -> i64 {
+    (WIDEST / dtype.size().max(1) as i64).max(1)
 }
 
 impl Lowering<'_> {
@@ -184,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// Says where the loops over the rows or columns of a side are.
-    fn set_own(&mut self, side: &Side, at: Affine) {
+    pub(super) fn set_own(&mut self, side: &Side, at: Affine) {
         self.set_rows((side.own, &side.group), at);
     }
 
@@ -200,22 +206,25 @@ impl Lowering<'_> {
 
     /// Memory for both values, in so many stages.
     pub(super) fn side_memory(&mut self, c: &Contraction, stages: i64) -> Lowered<[SideMemory; 2]> {
+        Ok([self.memory_of_side(c, 0, stages), self.memory_of_side(c, 1, stages)])
+    }
+
+    /// Memory for the left or the right value.
+    pub(super) fn memory_of_side(&mut self, c: &Contraction, number: usize, stages: i64) -> SideMemory {
         let [rows, columns, terms] = c.tiles.tile;
-        let mut side = |number: usize, node: NodeId, size: i64| {
-            let (how, dtype) = (c.bring[number], self.expression.dag[node].dtype);
-            let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
-            // Rows begin in other banks, at multiples of what is accessed at once.
-            let pad = match c.tiles.share {
-                // Its writer exchanges parts of lines instead.
-                Share::Group => 0,
-                _ => (WIDEST / dtype.size().max(1) as i64).max(1),
-            };
-            let pitch = next + pad;
-            let stage = long * pitch;
-            let name = ["left", "right"][number];
-            SideMemory { mem: self.b.alloc(name, dtype, stages * stage, Space::Shared), pitch, stage }
+        let (node, size) = [(c.parts.left, rows), (c.parts.right, columns)][number];
+        let (how, dtype) = (c.bring[number], self.expression.dag[node].dtype);
+        let (long, next) = if how.by_terms { (size, terms) } else { (terms, size) };
+        // Rows begin in other banks, at multiples of what is accessed at once.
+        let pad = match c.tiles.share {
+            // Its writer exchanges parts of lines instead.
+            Share::Group => 0,
+            _ => padding(dtype),
         };
-        Ok([side(0, c.parts.left, rows), side(1, c.parts.right, columns)])
+        let pitch = next + pad;
+        let stage = long * pitch;
+        let name = ["left", "right"][number];
+        SideMemory { mem: self.b.alloc(name, dtype, stages * stage, Space::Shared), pitch, stage }
     }
 
     pub(super) fn turns(&self, c: &Contraction) -> Lowered<Turns> {
@@ -391,7 +400,7 @@ impl Lowering<'_> {
     }
 
     /// Is any of so many elements not zero?
-    fn any_element(&mut self, mem: Mem, at: &Affine, count: i64) -> Lowered<Value> {
+    pub(super) fn any_element(&mut self, mem: Mem, at: &Affine, count: i64) -> Lowered<Value> {
         let mut any: Option<Value> = None;
         for number in 0..count {
             let at = at.plus(&number.into(), 1).ok_or_else(overflow)?;

@@ -4,7 +4,7 @@ use super::{Block, Shared, memories, open_rows, overflow};
 use crate::CodegenError;
 use crate::expression::address::Lin;
 use crate::expression::dag::{Buf, Node};
-use crate::kernels::chain::{Chain, ChainTiles, FLAGS, Phase};
+use crate::kernels::chain::{Chain, ChainTiles, FLAGS, Phase, Scores};
 use crate::kernels::contraction::{Condition, Contraction, Tiles, WARP};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::contraction::{Listed, Picked, Turns};
@@ -53,7 +53,8 @@ pub(crate) fn lower_listed(
     let of_all = |memory: &mut dyn Iterator<Item = (Buf, Tensor)>| -> Lowered<BTreeMap<Buf, Mem>> {
         memory.map(|(buf, tensor)| Ok((buf, *shared.parameters.get(&tensor).ok_or_else(missing)?))).collect()
     };
-    let whole = ChainTiles { rows: tiles.tile[0], tiles: [[0; 2]; 2], shares: [tiles.share; 2] };
+    let whole =
+        ChainTiles { rows: tiles.tile[0], tiles: [[0; 2]; 2], shares: [tiles.share; 2], scores: Scores::All };
     // Blocks: rows as in a chain, and tiles of columns.
     let mask = of_all(&mut of_mask.into_iter())?;
     let plain = Resolved::form(Vec::new());
@@ -164,7 +165,40 @@ pub(super) fn write_down(
     (used, count_of_turns): (Mem, i64),
     warps: i64,
 ) -> Lowered<Listed> {
-    // One thread writes their numbers down.
+    by_one_thread(w, count_of_turns, warps, |w, listed| {
+        let zero = w.integer(0);
+        // Tiles may be brought before it is known that there are none.
+        let (number, _) = w.b.open_for(0, count_of_turns, 1, LoopKind::Serial, &[]);
+        w.b.store(Place::new(listed.numbers, number), zero);
+        w.b.close_for(&[]);
+        let all = append(w, (used, count_of_turns), listed, (zero, BinaryOp::Ne))?;
+        w.b.store(Place::new(listed.count, 0), all);
+        Ok(())
+    })
+}
+
+/// The numbers of all tiles: first of those of which an element is not zero, which are counted, then of the others.
+pub(super) fn put_in_order(
+    w: &mut Lowering<'_>,
+    (used, count_of_turns): (Mem, i64),
+    warps: i64,
+) -> Lowered<Listed> {
+    by_one_thread(w, count_of_turns, warps, |w, listed| {
+        let zero = w.integer(0);
+        let all = append(w, (used, count_of_turns), listed, (zero, BinaryOp::Ne))?;
+        w.b.store(Place::new(listed.count, 0), all);
+        append(w, (used, count_of_turns), listed, (all, BinaryOp::Eq))?;
+        Ok(())
+    })
+}
+
+/// Makes a list, which one thread writes.
+fn by_one_thread(
+    w: &mut Lowering<'_>,
+    count_of_turns: i64,
+    warps: i64,
+    f: impl FnOnce(&mut Lowering<'_>, Listed) -> Lowered<()>,
+) -> Lowered<Listed> {
     let numbers = w.b.alloc("turns", DType::I64, count_of_turns, Space::Shared);
     let count = w.b.alloc("count", DType::I64, 1, Space::Shared);
     let (warp, _) = w.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
@@ -172,24 +206,30 @@ pub(super) fn write_down(
     let only = [warp, thread].map(|agent| Guard { expr: agent.into(), bound: 1.into() });
     let is_first = w.b.holds(only.to_vec(), 1);
     w.b.open_if(is_first);
+    let listed = Listed { numbers, count };
+    f(w, listed)?;
+    w.b.close_if(&[]);
+    (0..2).for_each(|_| _ = w.b.close_for(&[]));
+    Ok(listed)
+}
+
+/// Writes the numbers of tiles behind so many others, of which an element compares with zero: how many there are then.
+fn append(
+    w: &mut Lowering<'_>,
+    (used, count_of_turns): (Mem, i64),
+    listed: Listed,
+    (behind, compare): (Value, BinaryOp),
+) -> Lowered<Value> {
     let zero = w.integer(0);
-    // Tiles may be brought before it is known that there are none.
-    let (number, _) = w.b.open_for(0, count_of_turns, 1, LoopKind::Serial, &[]);
-    w.b.store(Place::new(numbers, number), zero);
-    w.b.close_for(&[]);
-    let (number, carried) = w.b.open_for(0, count_of_turns, 1, LoopKind::Serial, &[zero]);
+    let (number, carried) = w.b.open_for(0, count_of_turns, 1, LoopKind::Serial, &[behind]);
     let is_used = w.b.load(Place::new(used, number), Type::scalar(DType::I64));
-    let is_used = w.b.binary(BinaryOp::Ne, is_used, zero);
+    let is_used = w.b.binary(compare, is_used, zero);
     let value = w.number(&number.into());
-    let place = Place { offset: Some(carried[0]), mask: Some(is_used), ..Place::new(numbers, 0) };
+    let place = Place { offset: Some(carried[0]), mask: Some(is_used), ..Place::new(listed.numbers, 0) };
     w.b.store(place, value);
     let next = w.number(&Affine::from(carried[0]).plus(&1.into(), 1).ok_or_else(overflow)?);
     let next = w.b.select(is_used, next, carried[0]);
-    let all = w.b.close_for(&[next])[0];
-    w.b.store(Place::new(count, 0), all);
-    w.b.close_if(&[]);
-    (0..2).for_each(|_| _ = w.b.close_for(&[]));
-    Ok(Listed { numbers, count })
+    Ok(w.b.close_for(&[next])[0])
 }
 
 /// Runs something for every tile, each by a warp, and stores whether it gives anything but zero.

@@ -1,6 +1,6 @@
 //! Tiles on their way into shared memory: by registers of threads, or copied in the background.
 
-use super::{Agents, Lowered, Lowering, Side, WARP, overflow};
+use super::{Agents, Contraction, Lowered, Lowering, Side, WARP, overflow};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Node, NodeId};
 use surject_ir::{BinaryOp, DType, Scalar};
@@ -13,6 +13,26 @@ struct Slot {
 }
 
 impl Lowering<'_> {
+    /// Copies a tile in the background where it can be copied as it is, else brings it by way of registers.
+    pub(in crate::kernels::lower) fn bring_tile(
+        &mut self,
+        c: &Contraction,
+        side: &Side,
+        first: &Affine,
+        agents: &Agents,
+    ) -> Lowered<()> {
+        let depth = self.frames.len();
+        if self.expression.copies_side(c, side.node, side.how) {
+            self.copy(side, (c.loops[2], first), &0.into(), agents)?;
+            self.b.effect(Op::AsyncCommit);
+        } else {
+            let values = self.fetch(side, (c.loops[2], first), c.tiles.tile[2], agents)?;
+            self.put(side, &values, &0.into(), agents)?;
+        }
+        self.frames.truncate(depth);
+        Ok(())
+    }
+
     /// What a thread brings of a tile.
     fn slots(&mut self, side: &Side, agents: &Agents) -> Lowered<Vec<Slot>> {
         let how = side.how;
@@ -50,7 +70,7 @@ impl Lowering<'_> {
     }
 
     /// Loads what a thread brings: terms of the loop `k` from the first on.
-    pub(super) fn fetch(
+    pub(in crate::kernels::lower) fn fetch(
         &mut self,
         side: &Side,
         (k, first): (LoopId, &Affine),
@@ -95,7 +115,7 @@ impl Lowering<'_> {
     }
 
     /// Stores in a stage what was loaded.
-    pub(super) fn put(
+    pub(in crate::kernels::lower) fn put(
         &mut self,
         side: &Side,
         values: &[Value],
@@ -111,7 +131,7 @@ impl Lowering<'_> {
     }
 
     /// Copies a tile into a stage in the background.
-    pub(super) fn copy(
+    pub(in crate::kernels::lower) fn copy(
         &mut self,
         side: &Side,
         (k, first): (LoopId, &Affine),

@@ -42,7 +42,11 @@ impl Lowering<'_> {
     }
 
     /// The sums of a thread before the first product, row by row.
-    fn no_sums(&mut self, c: &Contraction, [rows, lanes]: [i64; 2]) -> Vec<Value> {
+    pub(in crate::kernels::lower) fn no_sums(
+        &mut self,
+        c: &Contraction,
+        [rows, lanes]: [i64; 2],
+    ) -> Vec<Value> {
         let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
         let zero = self.b.splat(Scalar::zero(joined), lanes as usize);
         vec![zero; (rows * groups(c, lanes)) as usize]
@@ -103,7 +107,7 @@ impl Lowering<'_> {
     }
 
     /// Adds the products of a stage to the sums.
-    fn products(
+    pub(in crate::kernels::lower) fn products(
         &mut self,
         ([rows, lanes], c): ([i64; 2], &Contraction),
         (left, right): (&Side, &Side),
@@ -235,7 +239,7 @@ impl Lowering<'_> {
     }
 
     /// Computes and stores what depends on the sums.
-    fn results(
+    pub(in crate::kernels::lower) fn results(
         &mut self,
         ([rows, lanes], c): ([i64; 2], &Contraction),
         (left, right): (&Side, &Side),

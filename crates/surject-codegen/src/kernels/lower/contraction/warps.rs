@@ -12,7 +12,7 @@ pub(super) const STAGES: i64 = 3;
 /// The same where four warps sum together.
 pub(super) const GROUP_STAGES: i64 = 4;
 /// Neighbours in a row that a thread has of the sums of a warp.
-const PAIR: i64 = 2;
+pub(in crate::kernels::lower) const PAIR: i64 = 2;
 
 impl Lowering<'_> {
     /// The kernel; with so many stages for copies in the background, or one that is filled between barriers.
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn open_threads(&mut self) -> Value {
+    pub(in crate::kernels::lower) fn open_threads(&mut self) -> Value {
         self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]).0
     }
 
@@ -125,7 +125,7 @@ impl Lowering<'_> {
     }
 
     /// Adds the products of a stage to the sums of a warp.
-    fn multiply(
+    pub(in crate::kernels::lower) fn multiply(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),
