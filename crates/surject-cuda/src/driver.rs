@@ -1,6 +1,8 @@
 //! A GPU by CUDA's driver, which is loaded when it is asked for.
 
-use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+mod libraries;
+
+use crate::{Call, Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use std::collections::HashMap;
@@ -16,6 +18,7 @@ pub struct Driver {
     events: HashMap<u64, sys::CUevent>,
     graphs: HashMap<u64, sys::CUgraphExec>,
     next: u64,
+    libraries: libraries::Libraries,
 }
 
 /// A module, and those of its kernels that were launched.
@@ -105,6 +108,7 @@ impl Driver {
             events: HashMap::new(),
             graphs: HashMap::new(),
             next: 0,
+            libraries: libraries::Libraries::default(),
         })
     }
 
@@ -304,6 +308,18 @@ impl Device for Driver {
         })
     }
 
+    fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError> {
+        self.enter()?;
+        self.libraries.prepare(call, self.stream)
+    }
+
+    fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
+        self.enter()?;
+        let addresses: Vec<sys::CUdeviceptr> = tensors.iter().map(|&view| address(view)).collect();
+        let workspace = tensors.last().map_or(0, |view| view.bytes);
+        self.libraries.call(call, &addresses, workspace, self.stream)
+    }
+
     fn synchronise(&mut self) -> Result<(), DeviceError> {
         self.enter()?;
         // SAFETY: the stream is that of this value.
@@ -385,6 +401,7 @@ impl Drop for Driver {
         // SAFETY: everything here was made by this value and is destroyed once; the context is released last.
         unsafe {
             let _ = result::stream::synchronize(self.stream);
+            self.libraries.close();
             for graph in self.graphs.drain().map(|(_, g)| g) {
                 let _ = result::graph::exec_destroy(graph);
             }

@@ -25,6 +25,8 @@ pub fn in_place(plan: &mut Plan) {
 fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
     match step {
         Step::Launch { tensors, .. } => tensors.iter().for_each(|&t| f(t)),
+        Step::Call { tensors, .. } => tensors.iter().for_each(|&t| f(t)),
+        Step::Either { device, host } => device.iter().chain(host).for_each(|s| each(s, f)),
         Step::Copy { from, to } => [*from, *to].into_iter().for_each(f),
         Step::Host { inputs, outputs, .. } => inputs.iter().chain(outputs).for_each(|&t| f(t)),
         Step::While { condition, test, body } => {
@@ -42,6 +44,8 @@ fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
 pub(crate) fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
     match step {
         Step::Launch { tensors, .. } => tensors.iter_mut().for_each(f),
+        Step::Call { tensors, .. } => tensors.iter_mut().for_each(f),
+        Step::Either { device, host } => device.iter_mut().chain(host).for_each(|s| each_mut(s, f)),
         Step::Copy { from, to } => [from, to].into_iter().for_each(f),
         Step::Host { inputs, outputs, .. } => inputs.iter_mut().chain(outputs).for_each(f),
         Step::While { condition, test, body } => {
@@ -76,7 +80,9 @@ fn list(plan: &Plan, steps: &mut Vec<Step>, uses: &mut [usize]) {
             }
             Step::Repeat { body, .. } => list(plan, body, uses),
             Step::Choose { branches, .. } => branches.iter_mut().for_each(|branch| list(plan, branch, uses)),
-            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
+            // Its two lists have their copies because calls overwrite operands; they stay.
+            Step::Either { .. } => {}
+            Step::Launch { .. } | Step::Copy { .. } | Step::Call { .. } | Step::Host { .. } => {}
         }
     }
     let mut at = 0;
@@ -145,7 +151,11 @@ pub(crate) fn makes(first: &Step, id: TensorId) -> bool {
         Step::Copy { to, .. } => *to == id,
         Step::Launch { .. } => true,
         Step::Host { outputs, .. } => outputs.contains(&id),
-        Step::While { .. } | Step::Repeat { .. } | Step::Choose { .. } => false,
+        Step::Either { device, host } => [device, host].into_iter().all(|list| {
+            list.iter().find(|step| has(step, id)).is_some_and(|step| makes(step, id))
+        }),
+        // Which operands it writes is a matter of the call: a copy more, and never one too few.
+        Step::Call { .. } | Step::While { .. } | Step::Repeat { .. } | Step::Choose { .. } => false,
     }
 }
 
@@ -344,6 +354,7 @@ mod tests {
                 params: Vec::new(),
                 results: Vec::new(),
                 kernels: (0..8).map(kernel).collect(),
+                calls: Vec::new(),
                 host: Vec::new(),
                 init: Vec::new(),
                 steps: Vec::new(),

@@ -14,6 +14,7 @@
 //! `papers/gpu` has what was measured on a GPU.
 
 mod alternate;
+pub mod call;
 mod device;
 mod driver;
 mod in_place;
@@ -23,14 +24,17 @@ mod plan;
 mod pool;
 pub mod probe;
 mod session;
+mod settle;
 mod simulated;
 mod stored;
 
+pub use call::{Call, Library};
 pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 pub use driver::Driver;
 pub use in_place::in_place;
 pub use name::DeviceName;
-pub use plan::{HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
+pub use plan::{CallStep, HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
 pub use pool::Pooled;
 pub use session::{Counts, Host, Interpreter, LaunchTime, RunError, Session};
-pub use simulated::Simulated;
+pub use settle::settle;
+pub use simulated::{Operation, Simulated};

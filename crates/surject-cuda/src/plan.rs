@@ -1,6 +1,7 @@
 //! A program as steps of a device.
 
-use crate::Shape;
+use crate::call::Use;
+use crate::{Call, Shape};
 use crate::stored::{dtype, program};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,6 +74,15 @@ pub struct HostStep {
     pub program: Program,
 }
 
+/// A call of a library of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallStep {
+    /// The call.
+    pub call: Call,
+    /// The variable that it is for.
+    pub assignment: String,
+}
+
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
@@ -89,6 +99,20 @@ pub enum Step {
         from: TensorId,
         /// To one of the same type.
         to: TensorId,
+    },
+    /// A call of a library of the device, by number.
+    Call {
+        /// The call.
+        call: u32,
+        /// Its operands, in order, and its workspace.
+        tensors: Vec<TensorId>,
+    },
+    /// One of two forms of the same: which one, the device says when the plan is loaded ([`crate::settle()`]).
+    Either {
+        /// Where the device has all libraries that these steps call.
+        device: Vec<Step>,
+        /// Otherwise.
+        host: Vec<Step>,
     },
     /// The host computes: the inputs are copied there, and the outputs back.
     Host {
@@ -140,6 +164,9 @@ pub struct Plan {
     pub results: Vec<TensorId>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
+    /// The calls of libraries.
+    #[serde(default)]
+    pub calls: Vec<CallStep>,
     /// What the host computes.
     pub host: Vec<HostStep>,
     /// Steps that are done once, when the plan is loaded: what they write stays as it is.
@@ -186,6 +213,14 @@ impl Plan {
         let mut all = Vec::new();
         walk(&self.steps, 0, &mut all);
         all
+    }
+
+    /// Is it decided which libraries it uses?
+    pub fn is_settled(&self) -> bool {
+        let mut all = Vec::new();
+        walk(&self.init, 0, &mut all);
+        walk(&self.steps, 0, &mut all);
+        !all.iter().any(|(_, step)| matches!(step, Step::Either { .. }))
     }
 
     /// Is every number one that there is, and every tensor inside of what it lies in? What the PTX and the programs of
@@ -258,6 +293,17 @@ impl Plan {
                         return wrong("a copy over an argument or a constant");
                     }
                 }
+                Step::Call { call, tensors } => {
+                    let call = self.calls.get(*call as usize).filter(|_| known(tensors));
+                    let Some(call) = call else {
+                        return wrong("a call of a library, or with tensors, that there are not");
+                    };
+                    self.check_call(&call.call, tensors)?;
+                }
+                Step::Either { device, host } => {
+                    self.check_steps(device, depth + 1)?;
+                    self.check_steps(host, depth + 1)?;
+                }
                 Step::Host { program, inputs, outputs } => {
                     let function = self.host.get(*program as usize).and_then(|h| h.program.main());
                     let Some(function) = function.filter(|_| known(inputs) && known(outputs)) else {
@@ -292,6 +338,30 @@ impl Plan {
         }
         Ok(())
     }
+
+    /// Has every operand of a call its size, and lies what is written where it may be?
+    fn check_call(&self, call: &Call, tensors: &[TensorId]) -> Result<(), PlanError> {
+        let operands = call.operands().map_err(|why| PlanError(format!("`{}`: {why}", call.name())))?;
+        let wrong = |what: &str| Err(PlanError(format!("`{}` {what}", call.name())));
+        if tensors.len() != operands.len() + 1 {
+            return wrong("with too many or too few operands");
+        }
+        for (&id, operand) in tensors.iter().zip(&operands) {
+            let tensor = self.tensor(id);
+            let bytes = operand.elements * call.batch * operand.dtype.size() as u64;
+            if tensor.dtype != operand.dtype || tensor.bytes() != Some(bytes) {
+                return wrong("with an operand of another type");
+            }
+            if operand.usage != Use::Read && !tensor.is_of_arena() {
+                return wrong("overwrites an argument or a constant");
+            }
+        }
+        let workspace = tensors.last().map(|&id| self.tensor(id));
+        match workspace.is_some_and(|w| w.dtype == DType::U8 && w.is_of_arena()) {
+            true => Ok(()),
+            false => wrong("without a workspace"),
+        }
+    }
 }
 
 fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
@@ -304,7 +374,11 @@ fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
             }
             Step::Repeat { body, .. } => walk(body, depth + 1, all),
             Step::Choose { branches, .. } => branches.iter().for_each(|b| walk(b, depth + 1, all)),
-            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
+            Step::Either { device, host } => {
+                walk(device, depth + 1, all);
+                walk(host, depth + 1, all);
+            }
+            Step::Launch { .. } | Step::Copy { .. } | Step::Call { .. } | Step::Host { .. } => {}
         }
     }
 }
@@ -327,6 +401,9 @@ impl fmt::Display for Plan {
             self.arena_bytes,
             self.peak_bytes()
         )?;
+        if !self.is_settled() {
+            writeln!(f, "  and workspaces of libraries, whose sizes the device says")?;
+        }
         for tensor in &self.tensors {
             match tensor.place {
                 Place::Arena(at) => writeln!(f, "  {:<16} {tensor} at {at}", tensor.name)?,
@@ -382,6 +459,25 @@ impl Plan {
                         names(&[*to]),
                         bytes(&[*from])
                     )?;
+                }
+                Step::Call { call, tensors } => {
+                    let call = &self.calls[*call as usize].call;
+                    writeln!(f, "{indent}{} {call}({})", call.library(), names(tensors))?;
+                }
+                Step::Either { device, host } => {
+                    let mut libraries: Vec<String> = device
+                        .iter()
+                        .filter_map(|step| match step {
+                            Step::Call { call, .. } => Some(self.calls[*call as usize].call.library()),
+                            _ => None,
+                        })
+                        .map(|library| library.to_string())
+                        .collect();
+                    libraries.dedup();
+                    writeln!(f, "{indent}where the device has {}", libraries.join(" and "))?;
+                    self.print(device, depth + 1, f)?;
+                    writeln!(f, "{indent}else")?;
+                    self.print(host, depth + 1, f)?;
                 }
                 Step::Host { program, inputs, outputs } => {
                     let step = &self.host[*program as usize];

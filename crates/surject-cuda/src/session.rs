@@ -46,6 +46,16 @@ pub enum RunError {
         /// What went wrong.
         error: DeviceError,
     },
+    /// A call of a library fails.
+    #[error("`{call}`, of the assignment `{assignment}`: {error}")]
+    Call {
+        /// The call.
+        call: String,
+        /// The variable that it is for.
+        assignment: String,
+        /// What went wrong.
+        error: DeviceError,
+    },
     /// What the host computes fails.
     #[error("`{operation}` on the host: {error}")]
     Host {
@@ -81,6 +91,8 @@ impl Host for Interpreter {
 pub struct Counts {
     /// Kernels that were launched one by one.
     pub launches: u64,
+    /// Calls of libraries.
+    pub calls: u64,
     /// Recordings that were replayed.
     pub replays: u64,
     /// Steps of the host.
@@ -112,10 +124,19 @@ pub struct Session<D: Device> {
     /// Launches and copies next to each other that have been done, and their recording once they have been done again.
     recordings: HashMap<Straight, Option<Recording>>,
     counts: Counts,
-    /// The kernel that was launched last since the device was waited for.
-    last: Option<u32>,
+    /// What the device was asked for last since it was waited for.
+    last: Option<Last>,
     /// Is every kernel waited for, so that errors name it?
     careful: bool,
+}
+
+/// What a device is asked for that may fail later.
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    /// A kernel, by number.
+    Kernel(u32),
+    /// A call of a library, by number.
+    Call(u32),
 }
 
 /// Launches and copies next to each other: the address of the first, how many steps, and how many rounds of them.
@@ -136,16 +157,21 @@ fn straight(steps: &[Step]) -> Option<u64> {
         let here = match step {
             Step::Launch { .. } | Step::Copy { .. } => 1,
             Step::Repeat { count, body } => count.saturating_mul(straight(body)?),
-            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => return None,
+            // Libraries wait for the device where they please, which no recording allows.
+            Step::Call { .. }
+            | Step::Either { .. }
+            | Step::Host { .. }
+            | Step::While { .. }
+            | Step::Choose { .. } => return None,
         };
         Some(sum.saturating_add(here))
     })
 }
 
 /// The kernel that steps launch last.
-fn last_launch(steps: &[Step]) -> Option<u32> {
+fn last_launch(steps: &[Step]) -> Option<Last> {
     steps.iter().rev().find_map(|step| match step {
-        Step::Launch { kernel, .. } => Some(*kernel),
+        Step::Launch { kernel, .. } => Some(Last::Kernel(*kernel)),
         Step::Repeat { body, .. } => last_launch(body),
         _ => None,
     })
@@ -159,8 +185,13 @@ impl<D: Device> Session<D> {
     }
 
     /// As [`Session::new`], and what computes the steps of the host.
-    pub fn with_host(device: D, plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
+    pub fn with_host(
+        mut device: D,
+        mut plan: Plan,
+        host: Box<dyn Host>,
+    ) -> Result<Session<D>, RunError> {
         plan.check()?;
+        crate::settle(&mut plan, &mut device)?;
         let mut session = Session {
             device,
             plan,
@@ -356,15 +387,20 @@ impl<D: Device> Session<D> {
 
     /// An error that the device reports when it is waited for is that of a kernel before, if there is one.
     fn late(&self, error: DeviceError, what: &str) -> RunError {
+        let named = |name: String| match self.careful {
+            true => name,
+            false => format!("{name} or one before it (SURJECT_CUDA_SYNC=1 finds it)"),
+        };
         match (self.last, &error) {
-            (Some(kernel), DeviceError::Lost(_)) => {
+            (Some(Last::Kernel(kernel)), DeviceError::Lost(_)) => {
                 let kernel = &self.plan.kernels[kernel as usize];
-                let name = if self.careful {
-                    kernel.name.clone()
-                } else {
-                    format!("{} or one before it (SURJECT_CUDA_SYNC=1 finds it)", kernel.name)
-                };
-                RunError::Kernel { kernel: name, assignment: kernel.assignment.clone(), error }
+                let assignment = kernel.assignment.clone();
+                RunError::Kernel { kernel: named(kernel.name.clone()), assignment, error }
+            }
+            (Some(Last::Call(call)), DeviceError::Lost(_)) => {
+                let step = &self.plan.calls[call as usize];
+                let assignment = step.assignment.clone();
+                RunError::Call { call: named(step.call.name()), assignment, error }
             }
             _ => RunError::Device { what: what.to_string(), error },
         }
@@ -408,6 +444,10 @@ impl<D: Device> Session<D> {
             }
             match &steps[at] {
                 Step::Launch { .. } | Step::Copy { .. } => {}
+                Step::Call { call, tensors } => self.call(*call, tensors)?,
+                Step::Either { .. } => {
+                    return Err(PlanError("a step of which it is not settled who does it".into()).into());
+                }
                 Step::Host { program, inputs, outputs } => self.host(*program, inputs, outputs)?,
                 Step::While { condition, test, body } => loop {
                     self.steps(condition)?;
@@ -494,7 +534,7 @@ impl<D: Device> Session<D> {
                 if self.careful {
                     self.device.synchronise().map_err(failed)?;
                 }
-                self.last = Some(*number);
+                self.last = Some(Last::Kernel(*number));
                 Ok(())
             }
             Step::Copy { from, to } => {
@@ -507,8 +547,27 @@ impl<D: Device> Session<D> {
             Step::Repeat { count, body } => {
                 (0..*count).try_for_each(|_| body.iter().try_for_each(|step| self.simple(step)))
             }
-            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => Ok(()),
+            // `straight` says that there are none here.
+            Step::Call { .. }
+            | Step::Either { .. }
+            | Step::Host { .. }
+            | Step::While { .. }
+            | Step::Choose { .. } => Ok(()),
         }
+    }
+
+    fn call(&mut self, number: u32, tensors: &[TensorId]) -> Result<(), RunError> {
+        let views: Vec<View> = tensors.iter().map(|&t| self.view(t)).collect();
+        let step = &self.plan.calls[number as usize];
+        let failed =
+            |error| RunError::Call { call: step.call.name(), assignment: step.assignment.clone(), error };
+        self.counts.calls += 1;
+        self.device.call(&step.call, &views).map_err(failed)?;
+        if self.careful {
+            self.device.synchronise().map_err(failed)?;
+        }
+        self.last = Some(Last::Call(number));
+        Ok(())
     }
 
     fn host(&mut self, program: u32, inputs: &[TensorId], outputs: &[TensorId]) -> Result<(), RunError> {

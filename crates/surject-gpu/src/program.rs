@@ -111,6 +111,7 @@ pub fn planned(
             params: Vec::new(),
             results: Vec::new(),
             kernels: Vec::new(),
+            calls: Vec::new(),
             host: Vec::new(),
             init: Vec::new(),
             steps: Vec::new(),
