@@ -11,6 +11,7 @@
 
 use crate::Gpu;
 pub mod chains;
+mod libraries;
 mod loops;
 mod variables;
 
@@ -392,8 +393,19 @@ impl Planner<'_> {
         if let (LibOp::BitcastReshape { .. }, &[from], &[to]) = (op, args, targets) {
             return self.same(from, to);
         }
-        let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
-        let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
+        if let LibOp::Fft { .. }
+        | LibOp::Cholesky { .. }
+        | LibOp::TriangularSolve { .. }
+        | LibOp::Lapack { .. } = op
+        {
+            return self.library(statement, op, args, targets, steps);
+        }
+        let Some(call) = Call::of(self.function, statement) else {
+            return self.host(statement, op.name(), None, steps);
+        };
+        if let Some(reason) = call.refusal() {
+            return self.host(statement, op.name(), Some(reason), steps);
+        }
         // In loops that fill a tensor step by step the copy goes, and only the slice is written.
         if let (LibOp::DynamicUpdateSlice, &[operand, ..], &[target]) = (op, args, targets) {
             let LibraryKernels { launches, .. } = call.update_of_copy(self.gpu, &name)?;

@@ -92,7 +92,7 @@ fn compute(call: &Call, operands: &mut [Buffer]) -> Done<()> {
                 lower: triangle == Triangle::Lower,
                 unit_diagonal: diagonal == Diagonal::Ones,
                 transpose_a: match op {
-                    Op::None => TransposeA::No,
+                    Op::None => TransposeA::NoTranspose,
                     Op::Transpose => TransposeA::Transpose,
                     Op::Adjoint => TransposeA::Adjoint,
                 },

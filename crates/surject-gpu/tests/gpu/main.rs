@@ -4,6 +4,7 @@ mod arithmetic;
 mod assembler;
 mod chains;
 mod harness;
+mod libraries;
 mod kernels;
 mod plans;
 mod programs;
