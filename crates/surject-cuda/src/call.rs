@@ -220,6 +220,9 @@ pub struct Operand {
     pub usage: Use,
 }
 
+/// Makes an operand of a type and sizes.
+type Shaped<'a> = dyn Fn(DType, &[u64], Use) -> Result<Operand, String> + 'a;
+
 /// The elements of what is as large as this, `None` where that overflows.
 fn product(sizes: &[u64]) -> Option<u64> {
     sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size))
@@ -305,7 +308,7 @@ impl Call {
         form: Form,
         lengths: &[u64],
         inner: u64,
-        of: &dyn Fn(DType, &[u64], Use) -> Result<Operand, String>,
+        of: &Shaped<'_>,
     ) -> Result<Vec<Operand>, String> {
         let (number, real) = (self.dtype, self.dtype.part());
         let complex = matches!(form, Form::Forward | Form::Inverse);

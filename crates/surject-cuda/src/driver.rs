@@ -2,7 +2,7 @@
 
 mod libraries;
 
-use crate::{Call, Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+use crate::{Call, Device, DeviceError, DeviceInfo, Library, Mark, Memory, Module, Recording, Shape, View};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use std::collections::HashMap;
@@ -77,6 +77,11 @@ impl Driver {
         result::device::get_count().map_err(|e| failed("cuDeviceGetCount", e))
     }
 
+    /// Is a library of NVIDIA's there, which plans use where it is?
+    pub fn library(library: Library) -> Result<(), DeviceError> {
+        libraries::find(library)
+    }
+
     /// The GPU with a number, as the driver counts.
     pub fn numbered(number: i32) -> Result<Driver, DeviceError> {
         let count = Driver::count()?;
@@ -132,7 +137,9 @@ impl Driver {
         }
         let text = CString::new(name).map_err(|_| unknown())?;
         // SAFETY: the module is loaded.
-        let function = unsafe { result::module::get_function(loaded.module, text) }.map_err(|_| unknown())?;
+        let function = unsafe { result::module::get_function(loaded.module, text) }.map_err(|error| {
+            if error.0 as u32 == 500 { unknown() } else { failed("cuModuleGetFunction", error) }
+        })?;
         if shared > USUAL_SHARED {
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function was just found.
@@ -263,7 +270,10 @@ impl Device for Driver {
         if let Err(error) = loaded.result() {
             let said = String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_string();
             let said = said.lines().take(8).collect::<Vec<_>>().join("\n  ");
-            return Err(DeviceError::Load(format!("{}\n  {said}", reason(error))));
+            return Err(match failed("cuModuleLoadDataEx", error) {
+                DeviceError::Driver { reason, .. } => DeviceError::Load(format!("{reason}\n  {said}")),
+                lost => lost,
+            });
         }
         let number = self.number();
         self.modules.insert(number, Loaded { module, functions: HashMap::new() });

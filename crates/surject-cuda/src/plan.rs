@@ -1,8 +1,8 @@
 //! A program as steps of a device.
 
 use crate::call::Use;
-use crate::{Call, Shape};
 use crate::stored::{dtype, program};
+use crate::{Call, Shape};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use surject_ir::{Buffer, DType, Program};

@@ -185,11 +185,7 @@ impl<D: Device> Session<D> {
     }
 
     /// As [`Session::new`], and what computes the steps of the host.
-    pub fn with_host(
-        mut device: D,
-        mut plan: Plan,
-        host: Box<dyn Host>,
-    ) -> Result<Session<D>, RunError> {
+    pub fn with_host(mut device: D, mut plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
         plan.check()?;
         crate::settle(&mut plan, &mut device)?;
         let mut session = Session {
@@ -333,11 +329,7 @@ impl<D: Device> Session<D> {
         if one > LONG_MS {
             return Ok(1e3 * one);
         }
-        self.device.record().map_err(doing)?;
-        let done = (0..REPEATED).try_for_each(|_| self.simple(step));
-        let recording = self.device.recorded();
-        done?;
-        let recording = recording.map_err(doing)?;
+        let recording = self.recorded(|session| (0..REPEATED).try_for_each(|_| session.simple(step)))?;
         let ms = self.least_ms(ROUNDS, |session| session.device.replay(recording).map_err(doing));
         self.device.forget(recording);
         Ok(1e3 * ms? / f64::from(REPEATED))
@@ -500,15 +492,10 @@ impl<D: Device> Session<D> {
             self.recordings.entry(key).or_default();
             return all(self);
         }
-        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
         let recording = match self.recordings.get(&key) {
             Some(&Some(recording)) => recording,
             _ => {
-                self.device.record().map_err(doing)?;
-                let done = all(self);
-                let recording = self.device.recorded();
-                done?;
-                let recording = recording.map_err(doing)?;
+                let recording = self.recorded(all)?;
                 self.recordings.insert(key, Some(recording));
                 recording
             }
@@ -516,6 +503,22 @@ impl<D: Device> Session<D> {
         self.counts.replays += 1;
         self.last = last_launch(steps).or(self.last);
         self.device.replay(recording).map_err(|error| self.late(error, "replaying kernels"))
+    }
+
+    /// A recording of what is asked for; where that fails, none is left.
+    fn recorded(
+        &mut self,
+        asked: impl FnOnce(&mut Self) -> Result<(), RunError>,
+    ) -> Result<Recording, RunError> {
+        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
+        self.device.record().map_err(doing)?;
+        let done = asked(self);
+        let recording = self.device.recorded();
+        if let (Err(_), Ok(recording)) = (&done, &recording) {
+            self.device.forget(*recording);
+        }
+        done?;
+        recording.map_err(doing)
     }
 
     fn simple(&mut self, step: &Step) -> Result<(), RunError> {

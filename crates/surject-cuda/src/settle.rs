@@ -4,6 +4,7 @@
 //! of the library with kernels around them, and a step of the host. When the plan is loaded, the device says of each call
 //! whether it has it and how much memory it needs; one form stays, and the arena is planned again with the workspaces.
 
+use crate::in_place::drop_unseen;
 use crate::{Device, DeviceError, Plan, PlanError, RunError, Step, memory};
 
 /// Leaves one form of every step that has two. What the host does instead says why.
@@ -16,6 +17,7 @@ pub fn settle<D: Device + ?Sized>(plan: &mut Plan, device: &mut D) -> Result<(),
     let done = list(plan, device, &mut init).and_then(|()| list(plan, device, &mut steps));
     (plan.init, plan.steps) = (init, steps);
     done?;
+    drop_unseen(plan);
     memory::place(plan)?;
     Ok(())
 }

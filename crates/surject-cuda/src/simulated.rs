@@ -38,6 +38,8 @@ pub enum Operation {
     Load,
     /// A launch.
     Launch,
+    /// Making ready for a call of a library.
+    Prepare,
     /// A call of a library.
     Call,
     /// Waiting.
@@ -293,6 +295,7 @@ impl Device for Simulated {
     }
 
     fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError> {
+        self.fault(Operation::Prepare)?;
         self.ready(call)?;
         Ok(libraries::WORKSPACE)
     }

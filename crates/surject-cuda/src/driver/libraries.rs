@@ -60,8 +60,16 @@ fn functions(call: &Call) -> Vec<String> {
     names
 }
 
-/// Is the library of a call there, with all functions that it needs?
+/// The environment variable with the libraries that may be used: all of them where it is not set.
+const ALLOWED: &str = "SURJECT_CUDA_LIBRARIES";
+
+/// Is a library there, and may it be used?
 pub(super) fn find(library: Library) -> Result<(), DeviceError> {
+    if let Ok(allowed) = std::env::var(ALLOWED)
+        && !allowed.split(',').any(|name| name.trim().eq_ignore_ascii_case(&library.to_string()))
+    {
+        return Err(DeviceError::NoLibrary { library, reason: format!("{ALLOWED} leaves it out") });
+    }
     // SAFETY: it only tries to load the library.
     let (found, name) = unsafe {
         match library {
@@ -74,6 +82,7 @@ pub(super) fn find(library: Library) -> Result<(), DeviceError> {
     if found { Ok(()) } else { Err(DeviceError::NoLibrary { library, reason: reason() }) }
 }
 
+/// Is the library of a call there, with all functions that it needs?
 fn complete(call: &Call) -> Result<(), DeviceError> {
     let library = call.library();
     find(library)?;

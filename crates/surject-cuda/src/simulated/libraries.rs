@@ -221,7 +221,10 @@ fn said(error: LibraryError) -> String {
 }
 
 fn shaped(buffer: &Buffer, shape: &[usize]) -> Done<Buffer> {
-    buffer.clone().reshaped(shape).ok_or_else(|| format!("with {:?} where {shape:?} is needed", buffer.shape()))
+    buffer
+        .clone()
+        .reshaped(shape)
+        .ok_or_else(|| format!("with {:?} where {shape:?} is needed", buffer.shape()))
 }
 
 /// The axes of a tensor in another order.

@@ -16,7 +16,9 @@ use surject_codegen::kernels::run::{Kernels, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::call::{Call, Diagonal, Op, Routine, Side, Triangle, Vectors};
 use surject_cuda::{CallStep, Place, Step, Tensor, TensorId};
-use surject_ir::{BinaryOp, DType, LibOp, Routine as Lapack, Scalar, Statement, StatementKind, Transpose, Var};
+use surject_ir::{
+    BinaryOp, DType, LibOp, Routine as Lapack, Scalar, Statement, StatementKind, Transpose, Var,
+};
 use surject_kernel::{Access, Affine, Builder, Guard, Level, LoopKind, Place as At, Type};
 
 /// Why no library does an operation.
@@ -275,7 +277,8 @@ impl Calls<'_, '_> {
         self.call(Call { routine, dtype: of.dtype, batch: of.batch }, &[a, info])?;
         let Matrices { batch: b, n, dtype, .. } = of;
         let part = dtype.part();
-        let nan = format!("bits({:#x}){part}", if part == DType::F32 { 0x7fc0_0000 } else { 0x7ff8u64 << 48 });
+        let nan =
+            format!("bits({:#x}){part}", if part == DType::F32 { 0x7fc0_0000 } else { 0x7ff8u64 << 48 });
         let zero = format!("0.0{part}");
         let whole = |x: &str| if dtype.is_complex() { format!("complex({x}, {x})") } else { x.to_string() };
         let (nan, zero) = (whole(&nan), whole(&zero));
@@ -357,11 +360,9 @@ impl Calls<'_, '_> {
         b.store(At { offset: Some(point), ..At::new(write, 0) }, found[0]);
         let kernel = b.finish();
         surject_kernel::verify(&kernel).map_err(|error| malformed(error.to_string()))?;
-        let launch =
-            Launch { kernel, tensors: vec![KernelTensor::Temporary(0), KernelTensor::Temporary(1)] };
+        let launch = Launch { kernel, tensors: vec![KernelTensor::Temporary(0), KernelTensor::Temporary(1)] };
         let assignment = self.name.clone();
-        let forms =
-            self.planner.forms([&launch.kernel].into_iter(), &assignment).map_err(Refused::Reason)?;
+        let forms = self.planner.forms([&launch.kernel].into_iter(), &assignment).map_err(Refused::Reason)?;
         let launches = [&launch.tensors[..]].into_iter().zip(forms);
         let none = HashMap::new();
         Ok(self.planner.launches(launches, &none, None, &[pivots, order], &mut self.steps)?)

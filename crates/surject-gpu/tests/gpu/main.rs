@@ -3,9 +3,10 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod faults;
 mod harness;
-mod libraries;
 mod kernels;
+mod libraries;
 mod plans;
 mod programs;
 mod resources;

@@ -109,9 +109,16 @@ macro_rules! number {
                         Routine::Geqrf { m, n } => {
                             sys::$geqrf_size(handle, int(m), int(n), null_mut(), int(m), count)
                         }
-                        Routine::Orgqr { m, n, k } => {
-                            sys::$orgqr_size(handle, int(m), int(n), int(k), null_mut(), int(m), null_mut(), count)
-                        }
+                        Routine::Orgqr { m, n, k } => sys::$orgqr_size(
+                            handle,
+                            int(m),
+                            int(n),
+                            int(k),
+                            null_mut(),
+                            int(m),
+                            null_mut(),
+                            count,
+                        ),
                         Routine::Ormqr { side, op, m, n, k } => {
                             let (own, op) = (reflected(side, m, n), operation(op));
                             let (side, m, n) = (side_of(side), int(m), int(n));
@@ -175,22 +182,7 @@ macro_rules! number {
                             let (tau, c) = (at[1] as *const $number, at[2] as *mut $number);
                             let (own, op) = (reflected(side, m, n), operation(op));
                             let (side, m, n) = (side_of(side), int(m), int(n));
-                            sys::$ormqr(
-                                handle,
-                                side,
-                                op,
-                                m,
-                                n,
-                                int(k),
-                                a,
-                                own,
-                                tau,
-                                c,
-                                m,
-                                space,
-                                count,
-                                info,
-                            )
+                            sys::$ormqr(handle, side, op, m, n, int(k), a, own, tau, c, m, space, count, info)
                         }
                         Routine::Syevd { triangle, n } => {
                             let (triangle, n, w) = (fill(triangle), int(n), at[1] as *mut _);
@@ -205,9 +197,7 @@ macro_rules! number {
                             let (m, n) = (int(m), int(n));
                             // What did not converge is asked for by nobody.
                             let rest = null_mut();
-                            sys::$gesvd(
-                                handle, job, job, m, n, a, m, s, u, m, v, n, space, count, rest, info,
-                            )
+                            sys::$gesvd(handle, job, job, m, n, a, m, s, u, m, v, n, space, count, rest, info)
                         }
                         Routine::Fft { .. } | Routine::Trsm { .. } => {
                             sys::cusolverStatus_t::CUSOLVER_STATUS_NOT_SUPPORTED

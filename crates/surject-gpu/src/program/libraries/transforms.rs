@@ -42,13 +42,13 @@ impl Calls<'_, '_> {
                 );
                 self.assign("scale", &text, &[unscaled], to)
             }
-            FftKind::Irfft => self.to_real(dtype, batch, lengths, [from, to]),
+            FftKind::Irfft => self.real_inverse(dtype, batch, lengths, [from, to]),
         }
     }
 
     /// Axes but the last one by a complex transform, then that one. What the spectrum of a real signal cannot have is left
     /// out, since libraries define nothing for it, and the scale is applied there.
-    fn to_real(
+    fn real_inverse(
         &mut self,
         dtype: DType,
         batch: u64,
