@@ -24,6 +24,18 @@ pub enum Library {
 impl Library {
     /// All of them.
     pub const ALL: [Library; 3] = [Library::Cublas, Library::Cufft, Library::Cusolver];
+
+    /// The environment variable with the libraries that may be used, such as `cufft,cublas`: all of them where it is not
+    /// set.
+    pub const ALLOWED: &str = "SURJECT_CUDA_LIBRARIES";
+
+    /// Does the environment allow it?
+    pub fn is_allowed(self) -> bool {
+        let allowed = std::env::var(Library::ALLOWED);
+        let named =
+            |all: String| all.split(',').any(|name| name.trim().eq_ignore_ascii_case(&self.to_string()));
+        allowed.map_or(true, named)
+    }
 }
 
 impl fmt::Display for Library {

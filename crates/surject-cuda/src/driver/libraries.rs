@@ -60,15 +60,11 @@ fn functions(call: &Call) -> Vec<String> {
     names
 }
 
-/// The environment variable with the libraries that may be used: all of them where it is not set.
-const ALLOWED: &str = "SURJECT_CUDA_LIBRARIES";
-
 /// Is a library there, and may it be used?
 pub(super) fn find(library: Library) -> Result<(), DeviceError> {
-    if let Ok(allowed) = std::env::var(ALLOWED)
-        && !allowed.split(',').any(|name| name.trim().eq_ignore_ascii_case(&library.to_string()))
-    {
-        return Err(DeviceError::NoLibrary { library, reason: format!("{ALLOWED} leaves it out") });
+    if !library.is_allowed() {
+        let reason = format!("{} leaves it out", Library::ALLOWED);
+        return Err(DeviceError::NoLibrary { library, reason });
     }
     // SAFETY: it only tries to load the library.
     let (found, name) = unsafe {
