@@ -64,7 +64,11 @@ impl Planner<'_> {
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let mut host = Vec::new();
-        self.host(statement, op.name(), None, &mut host)?;
+        let operation = match op {
+            LibOp::Lapack { routine } => routine.name(),
+            other => other.name(),
+        };
+        self.host(statement, operation, None, &mut host)?;
         let name = targets.first().map_or("call", |&t| self.function.name_of(t)).to_string();
         let mut made = Calls { planner: self, name, steps: Vec::new() };
         match made.operation(op, args, targets) {

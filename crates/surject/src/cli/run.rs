@@ -1,7 +1,7 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
 use super::tensor;
-use crate::cuda::{self, CudaSession};
+use crate::cuda::CudaSession;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
