@@ -32,11 +32,17 @@ fn words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// The last line of what a command said, without help: that is the error.
+fn said(text: &str) -> String {
+    let is_help = |line: &&str| line.trim_start().starts_with("= help");
+    text.lines().rfind(|line| !is_help(line)).unwrap_or_default().trim().to_string()
+}
+
 /// Why something was not measured, if it was not.
 fn unmeasured(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some("this run has no such step".into()),
-        value => value.get("unmeasured").map(words),
+        value => value.get("unmeasured").map(|why| said(&words(why))),
     }
 }
 
@@ -133,8 +139,7 @@ fn checks(text: &mut String, title: &str, value: &Value) {
     let _ = writeln!(text, "{passed} of {} pass.", all.len());
     for check in all.iter().filter(|c| c["ok"] != true) {
         let detail = words(&check["detail"]);
-        let last = detail.lines().last().unwrap_or_default();
-        let _ = writeln!(text, "* `{}`: {last}", words(&check["name"]));
+        let _ = writeln!(text, "* `{}`: {}", words(&check["name"]), said(&detail));
     }
 }
 
@@ -173,6 +178,9 @@ fn bench(text: &mut String, title: &str, value: &Value) {
     if let Some(why) = unmeasured(value) {
         let _ = writeln!(text, "Unmeasured: {why}.");
         return;
+    }
+    if let Some(why) = value.get("peer") {
+        let _ = writeln!(text, "Without its peer: {}.\n", said(&words(why)));
     }
     let programs = value["programs"].as_array().map_or(&[][..], Vec::as_slice);
     let timed = programs.iter().filter(|p| p.get("error").is_none()).count();
@@ -285,6 +293,18 @@ mod tests {
         assert!(found.contains("| lu | 1.5 | 30.0 |\n| svd | not supported | not supported |"), "{found}");
         value["by_host"] = json!({ "programs": [] });
         assert!(text(&value).contains("| lu | 1.5 | no time was left |"), "{}", text(&value));
+    }
+
+    #[test]
+    fn errors_stand_without_their_help() {
+        let detail = "in the kernel\nthe GPU is lost: gone\n  = help: start again";
+        let page = page(&json!({
+            "schema": 1,
+            "correctness": [{ "name": "a", "ok": false, "detail": detail }],
+            "archives": { "unmeasured": "there is no CUDA driver\n  = help: install one" },
+        }));
+        assert!(page.contains("* `a`: the GPU is lost: gone\n"), "{page}");
+        assert!(page.contains("Unmeasured: there is no CUDA driver.\n"), "{page}");
     }
 
     /// The JSON of a run becomes a page and a copy of it; what is none, or a dry run, is refused.
