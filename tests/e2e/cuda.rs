@@ -159,9 +159,12 @@ fn libraries_do_transforms_and_factorisations() {
     let out = expected.to_str().expect("paths are text");
     surject(&["run", &program, "-i", &input, "--backend", "interp", "--out", out]).expect("it runs");
     let outputs = [0, 1].map(|i| path(&format!("expected/out{i}.npy")));
-    let cuda = ["--backend", "cuda", "--device", "simulated", "--profile", "--expect", &outputs[0], &outputs[1]];
+    let cuda =
+        ["--backend", "cuda", "--device", "simulated", "--profile", "--expect", &outputs[0], &outputs[1]];
     let said = surject(&[&["run", &program, "-i", &input][..], &cuda].concat()).expect("it runs");
-    for line in ["cuFFT cufftExecR2C of 4 times 4(", "cuSOLVER cusolverDnSpotrf of 4x4(", "launches: unmeasured"] {
+    for line in
+        ["cuFFT cufftExecR2C of 4 times 4(", "cuSOLVER cusolverDnSpotrf of 4x4(", "launches: unmeasured"]
+    {
         assert!(said.contains(line), "{line}\n{said}");
     }
     let plan = surject(&["opt", &program, "--emit", "plan", "--machine", "sm_90a"]).expect("a plan");

@@ -253,6 +253,9 @@ impl Call {
     /// The operands, in order, without the workspace. An error says why no library takes the call.
     pub fn operands(&self) -> Result<Vec<Operand>, String> {
         let (number, real) = (self.dtype, self.dtype.part());
+        if self.batch > i32::MAX as u64 {
+            return Err(format!("{} parts, which the libraries do not count in 32 bits", self.batch));
+        }
         if !matches!(number, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
             return Err(format!("the libraries have no {number}"));
         }

@@ -19,6 +19,8 @@ pub fn settle<D: Device + ?Sized>(plan: &mut Plan, device: &mut D) -> Result<(),
     done?;
     drop_unseen(plan);
     memory::place(plan)?;
+    // A workspace is nothing else: with its size now, an archive that lies about that is refused.
+    plan.check()?;
     Ok(())
 }
 
