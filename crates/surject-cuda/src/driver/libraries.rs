@@ -74,7 +74,11 @@ pub(super) fn find(library: Library) -> Result<(), DeviceError> {
             Library::Cusolver => (solve::is_culib_present(), "cusolver"),
         }
     };
-    let reason = || format!("no version of `lib{name}.so` is found; LD_LIBRARY_PATH says where to look");
+    let reason = || {
+        format!(
+            "no version of `lib{name}.so` loads, with the libraries that it needs itself; LD_LIBRARY_PATH says where they are"
+        )
+    };
     if found { Ok(()) } else { Err(DeviceError::NoLibrary { library, reason: reason() }) }
 }
 
@@ -306,4 +310,53 @@ fn triangular(handle: blas::cublasHandle_t, call: &Call, at: &[u64]) -> Result<(
         _ => solve!(cublasZtrsm_v2, blas::cuDoubleComplex { x: 1.0, y: 0.0 }),
     };
     done.result().map_err(|e| refused(call, e.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Vectors;
+
+    /// Every routine in every type.
+    fn calls() -> Vec<Call> {
+        let (m, n, k) = (6, 4, 3);
+        let fft = |form, inner| Routine::Fft { form, lengths: vec![4, 6], inner };
+        let triangle = Triangle::Lower;
+        let complex =
+            [fft(Form::Forward, 1), fft(Form::Inverse, 5), fft(Form::FromReal, 1), fft(Form::ToReal, 1)];
+        let every = [
+            Routine::Potrf { triangle, n },
+            Routine::Trsm { side: Side::Left, triangle, op: Op::Transpose, diagonal: Diagonal::Ones, m, n },
+            Routine::Getrf { m, n },
+            Routine::Geqrf { m, n },
+            Routine::Orgqr { m, n, k },
+            Routine::Ormqr { side: Side::Right, op: Op::None, m, n, k },
+            Routine::Syevd { triangle, n },
+            Routine::Gesvd { vectors: Vectors::All, m, n },
+        ];
+        let types = [DType::F32, DType::F64, DType::C64, DType::C128];
+        let call = |routine: &Routine, dtype| Call { routine: routine.clone(), dtype, batch: 2 };
+        let transforms = types[2..].iter().flat_map(|&dtype| complex.iter().map(move |r| call(r, dtype)));
+        let others = types.iter().flat_map(|&dtype| every.iter().map(move |r| call(r, dtype)));
+        transforms.chain(others).collect()
+    }
+
+    /// Where a library is, it has all functions that calls need; where it is not, or there is no GPU, that is an error.
+    #[test]
+    fn what_is_missing_is_an_error() {
+        for call in calls() {
+            call.operands().unwrap_or_else(|error| panic!("{call}: {error}"));
+            let found = find(call.library());
+            assert_eq!(complete(&call), found, "{call}");
+            let mut libraries = Libraries::default();
+            let prepared = libraries.prepare(&call, std::ptr::null_mut());
+            match (found, prepared) {
+                (Err(missing), prepared) => assert_eq!(prepared, Err(missing)),
+                (Ok(()), Err(error)) => {
+                    assert!(matches!(error, DeviceError::Library { .. }), "{call}: {error}");
+                }
+                (Ok(()), Ok(_)) => {}
+            }
+        }
+    }
 }
