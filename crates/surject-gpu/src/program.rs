@@ -2,9 +2,10 @@
 //!
 //! Every assignment becomes kernels, but for those that are the same bytes by another shape, and so do library operations that
 //! have any ([`surject_codegen::kernels::library`]); kernels of one
-//! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
-//! no form for — is a step of the host, which the plan says with the
-//! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
+//! text are made once. Fourier transforms, triangular systems and factorisations are calls of NVIDIA's libraries where the
+//! device has these (`libraries`). What has no kernel and no call — other library operations, and assignments whose types or
+//! operations a GPU has no form for — is a step of the host, which the plan says with the
+//! bytes that are copied for it and why. A loop carries its values in tensors of its own: what its body
 //! yields is copied there, by way of others where one carried value becomes another. Where the number of its rounds is known
 //! (`rounds`) no condition is computed. Assignments that are the same in every round stand before the loop, those that
 //! depend on literals alone before the first run.
