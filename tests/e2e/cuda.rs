@@ -154,7 +154,7 @@ fn libraries_do_transforms_and_factorisations() {
     std::fs::write(&program, text).expect("it is ours");
     let values: Vec<u8> = (0..16).flat_map(|i| ((i * 7 % 16) as f32).to_ne_bytes()).collect();
     let a = Buffer::from_bytes(surject_runtime::DType::F32, &[4, 4], &values).expect("16 elements");
-    npy::write(&folder.join("in.npy"), &a).expect("it is ours");
+    npy::write(folder.join("in.npy"), &a).expect("it is ours");
     let expected = folder.join("expected");
     let out = expected.to_str().expect("paths are text");
     surject(&["run", &program, "-i", &input, "--backend", "interp", "--out", out]).expect("it runs");

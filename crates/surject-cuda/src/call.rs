@@ -345,6 +345,11 @@ impl Call {
         }
     }
 
+    /// Is it one call for all matrices, not one for each? The workspace then has their addresses.
+    pub fn is_batched(&self) -> bool {
+        self.batch > 1 && matches!(self.routine, Routine::Potrf { .. } | Routine::Trsm { .. })
+    }
+
     /// The name of the routine in its library.
     pub fn name(&self) -> String {
         let is_complex = self.dtype.is_complex();
@@ -364,7 +369,9 @@ impl Call {
                     Form::ToReal => format!("cufftExec{complex}2{real}"),
                 }
             }
+            Routine::Trsm { .. } if self.is_batched() => format!("cublas{letter}trsmBatched"),
             Routine::Trsm { .. } => format!("cublas{letter}trsm"),
+            Routine::Potrf { .. } if self.is_batched() => solver("potrfBatched"),
             Routine::Potrf { .. } => solver("potrf"),
             Routine::Getrf { .. } => solver("getrf"),
             Routine::Geqrf { .. } => solver("geqrf"),

@@ -1,7 +1,9 @@
 //! cuFFT, cuBLAS and cuSOLVER, each loaded when a plan asks for it: neither a build nor a start needs them.
 //!
-//! A factorisation is one call for each matrix of a batch, on the stream of the device.
+//! A factorisation is one call for each matrix of a batch, on the stream of the device; Cholesky factors and triangular
+//! systems of a batch are one call for all of them.
 
+mod batched;
 mod solver;
 
 use crate::DeviceError;
@@ -39,8 +41,8 @@ fn functions(call: &Call) -> Vec<String> {
     let all = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<String>>();
     let mut names = match call.library() {
         Library::Cublas => {
-            return [all(&["cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2"]), vec![own + "_v2"]]
-                .concat();
+            let own = if call.is_batched() { own } else { own + "_v2" };
+            return [all(&["cublasCreate_v2", "cublasDestroy_v2", "cublasSetStream_v2"]), vec![own]].concat();
         }
         Library::Cufft => all(&[
             "cufftCreate",
@@ -50,11 +52,12 @@ fn functions(call: &Call) -> Vec<String> {
             "cufftSetStream",
             "cufftSetWorkArea",
         ]),
-        Library::Cusolver => [
-            all(&["cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream"]),
-            vec![format!("{own}_bufferSize")],
-        ]
-        .concat(),
+        Library::Cusolver => {
+            let size = (!call.is_batched()).then(|| format!("{own}_bufferSize"));
+            let mut names = all(&["cusolverDnCreate", "cusolverDnDestroy", "cusolverDnSetStream"]);
+            names.extend(size);
+            names
+        }
     };
     names.push(own);
     names
@@ -109,9 +112,12 @@ impl Libraries {
         complete(call)?;
         match &call.routine {
             Routine::Fft { form, lengths, inner } => self.transform(call, *form, lengths, *inner, stream),
-            Routine::Trsm { .. } => self.blas(call, stream).map(|_| 0),
+            Routine::Trsm { .. } => self.blas(call, stream).map(|_| batched::workspace(call)),
             _ => {
                 let handle = self.solver(call, stream)?;
+                if call.is_batched() {
+                    return Ok(batched::workspace(call));
+                }
                 solver::workspace(handle, call)
             }
         }
@@ -140,6 +146,16 @@ impl Libraries {
                 let set = unsafe { fft::cufftSetWorkArea(plan, work as *mut _) };
                 set.result().map_err(|e| refused(call, e.0))?;
                 (0..times).try_for_each(|i| execute(call, plan, *form, &part(i)))
+            }
+            Routine::Trsm { .. } if call.is_batched() => {
+                let handle = self.blas(call, stream)?;
+                let arrays = batched::addresses(call, [own[0], own[1]], [steps[0], steps[1]], work, stream)?;
+                batched::triangular(handle, call, arrays)
+            }
+            Routine::Potrf { .. } if call.is_batched() => {
+                let handle = self.solver(call, stream)?;
+                let [array] = batched::addresses(call, [own[0]], [steps[0]], work, stream)?;
+                batched::cholesky(handle, call, array, own[1])
             }
             Routine::Trsm { .. } => {
                 let handle = self.blas(call, stream)?;
@@ -271,8 +287,40 @@ fn execute(call: &Call, plan: fft::cufftHandle, form: Form, at: &[u64]) -> Resul
     done.result().map_err(|e| refused(call, e.0))
 }
 
+/// A triangular system, as cuBLAS says it.
+struct System {
+    side: blas::cublasSideMode_t,
+    triangle: blas::cublasFillMode_t,
+    op: blas::cublasOperation_t,
+    diagonal: blas::cublasDiagType_t,
+    /// The size of the matrix.
+    own: c_int,
+    /// The sizes of the right sides.
+    m: c_int,
+    n: c_int,
+}
+
 /// Solves the triangular systems of one matrix.
 fn triangular(handle: blas::cublasHandle_t, call: &Call, at: &[u64]) -> Result<(), DeviceError> {
+    let System { side, triangle, op, diagonal, own, m, n } = system(call)?;
+    macro_rules! solve {
+        ($function:ident, $one:expr) => {{
+            let one = $one;
+            let (a, b) = (at[0] as *const _, at[1] as *mut _);
+            // SAFETY: the operands have these sizes, in memory of the device; the factor lies on the host.
+            unsafe { blas::$function(handle, side, triangle, op, diagonal, m, n, &one, a, own, b, m) }
+        }};
+    }
+    let done = match call.dtype {
+        DType::F32 => solve!(cublasStrsm_v2, 1.0f32),
+        DType::F64 => solve!(cublasDtrsm_v2, 1.0f64),
+        DType::C64 => solve!(cublasCtrsm_v2, blas::cuComplex { x: 1.0, y: 0.0 }),
+        _ => solve!(cublasZtrsm_v2, blas::cuDoubleComplex { x: 1.0, y: 0.0 }),
+    };
+    done.result().map_err(|e| refused(call, e.0))
+}
+
+fn system(call: &Call) -> Result<System, DeviceError> {
     let Routine::Trsm { side, triangle, op, diagonal, m, n } = call.routine else {
         return Err(refused(call, "no triangular system"));
     };
@@ -295,21 +343,7 @@ fn triangular(handle: blas::cublasHandle_t, call: &Call, at: &[u64]) -> Result<(
         Diagonal::Stored => blas::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT,
         Diagonal::Ones => blas::cublasDiagType_t::CUBLAS_DIAG_UNIT,
     };
-    macro_rules! solve {
-        ($function:ident, $one:expr) => {{
-            let one = $one;
-            let (a, b) = (at[0] as *const _, at[1] as *mut _);
-            // SAFETY: the operands have these sizes, in memory of the device; the factor lies on the host.
-            unsafe { blas::$function(handle, side, triangle, op, diagonal, m, n, &one, a, own, b, m) }
-        }};
-    }
-    let done = match call.dtype {
-        DType::F32 => solve!(cublasStrsm_v2, 1.0f32),
-        DType::F64 => solve!(cublasDtrsm_v2, 1.0f64),
-        DType::C64 => solve!(cublasCtrsm_v2, blas::cuComplex { x: 1.0, y: 0.0 }),
-        _ => solve!(cublasZtrsm_v2, blas::cuDoubleComplex { x: 1.0, y: 0.0 }),
-    };
-    done.result().map_err(|e| refused(call, e.0))
+    Ok(System { side, triangle, op, diagonal, own, m, n })
 }
 
 #[cfg(test)]
@@ -336,9 +370,11 @@ mod tests {
         ];
         let types = [DType::F32, DType::F64, DType::C64, DType::C128];
         let call = |routine: &Routine, dtype| Call { routine: routine.clone(), dtype, batch: 2 };
+        let one = |routine: &Routine, dtype| Call { batch: 1, ..call(routine, dtype) };
+        let single = types.iter().flat_map(|&dtype| every.iter().map(move |r| one(r, dtype)));
         let transforms = types[2..].iter().flat_map(|&dtype| complex.iter().map(move |r| call(r, dtype)));
         let others = types.iter().flat_map(|&dtype| every.iter().map(move |r| call(r, dtype)));
-        transforms.chain(others).collect()
+        transforms.chain(others).chain(single).collect()
     }
 
     /// Where a library is, it has all functions that calls need; where it is not, or there is no GPU, that is an error.
