@@ -11,11 +11,14 @@ Each step has a share of the time; what does not finish in it is cut off and say
     calibration   what the GPU does at most beside what the machine model says (`surject doctor --gpu`), or unmeasured
     correctness   [ { name, ok, seconds, detail } ]        every case against the outputs that XLA computed
     archives      the same, by the runner without a compiler
+    libraries     Fourier transforms and factorisations: { checks [ { name, ok, seconds, detail } ] by NVIDIA's libraries where
+                  they are and by the host, by_libraries and by_host (JSON of `surject bench`) }
     alone         JSON of `surject bench` without a peer: the time of every program, and of its launches; or unmeasured
     suite         the same beside XLA's GPU back end, which chooses among kernels for seconds a program
     suite_rest    the same of programs that were cut off, where somebody timed them afterwards: not written here
     frameworks    the same beside PyTorch and Triton
-    processor     { THREADS: JSON of `surject bench` on the processor beside XLA, or unmeasured }
+    processor     { THREADS: JSON of `surject bench` on the processor beside XLA, or unmeasured }; `peer` says why XLA is
+                  missing, where it is
 """
 import argparse
 import concurrent.futures
@@ -24,6 +27,7 @@ import glob
 import json
 import os
 import platform
+import site
 import subprocess
 import sys
 import time
@@ -36,6 +40,8 @@ FRAMEWORKS = ["matmul_1024", "matmul_bf16", "matmul_batched", "softmax", "layern
 # On the processor, at every number of threads.
 PROCESSOR = ["matmul_1024", "matmul_128", "softmax", "layernorm", "attention", "conv3x3", "gelu_bias", "transpose",
              "lenet_step", "lstm", "block_step_512"]
+# By NVIDIA's libraries, which an interpreter has as well.
+LIBRARIES = ["cublas,cufft,cusolver", "none"]
 # In a dry run.
 TINY = ["softmax", "layernorm", "bf16_matmul", "recurrent_scan", "sorting", "slices"]
 
@@ -51,6 +57,8 @@ device = "simulated" if options.dry_run else options.device
 found = {"schema": 1, "dry_run": options.dry_run, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
 found["steps"] = []
 DRY = {"unmeasured": "a dry run: there was no GPU, and an interpreter has no time"}
+# Why nothing runs on a GPU, where there is none.
+NONE = None
 
 
 def environment():
@@ -64,16 +72,20 @@ def environment():
         needed = ""
     if "not found" in needed:
         own["LD_LIBRARY_PATH"] = ":".join(filter(None, [own.get("LD_LIBRARY_PATH"), f"{HERE}/lib"]))
+    # Where the libraries of NVIDIA come as packages of Python, no loader finds them by itself.
+    packages = [p for folder in site.getsitepackages() + [site.getusersitepackages()] for p in glob.glob(f"{folder}/nvidia/*/lib")]
+    if packages:
+        own["LD_LIBRARY_PATH"] = ":".join(filter(None, [own.get("LD_LIBRARY_PATH"), *sorted(packages)]))
     return own
 
 
 ENVIRONMENT = environment()
 
 
-def run(words, seconds):
+def run(words, seconds, more=None):
     """The exit status (None: cut off), and what was printed."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=max(seconds, 1), env=ENVIRONMENT, cwd=HERE)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=max(seconds, 1), env=ENVIRONMENT | (more or {}), cwd=HERE)
         return done.returncode, (done.stdout + done.stderr).strip()
     except subprocess.TimeoutExpired as late:
         said = late.stdout or b""
@@ -136,11 +148,11 @@ def checked(commands, seconds):
     """Runs commands side by side, some at a time, and says which succeed."""
     stop = time.monotonic() + seconds
 
-    def one(name, words):
+    def one(name, words, more=None):
         start = time.monotonic()
         if stop - start < 1:
             return {"name": name, "ok": None, "seconds": 0, "detail": "no time was left"}
-        status, said = run(words, min(60, stop - start))
+        status, said = run(words, min(60, stop - start), more)
         detail = "" if status == 0 else "cut off" if status is None else said[-600:]
         # What is not supported is said to be so, and is no success.
         return {"name": name, "ok": status == 0, "seconds": round(time.monotonic() - start, 2), "detail": detail}
@@ -149,14 +161,14 @@ def checked(commands, seconds):
         return list(pool.map(lambda c: one(*c), commands))
 
 
-def bench(programs, words, seconds):
+def bench(programs, words, seconds, more=None):
     """The JSON of a bench, which is written again after every program."""
     if not programs:
         return {"unmeasured": "the bundle has no such programs"}
     file = f"{options.out}.bench"
     if os.path.exists(file):
         os.remove(file)
-    status, said = run([SURJECT, "bench", *programs, *words, "--out", file], seconds)
+    status, said = run([SURJECT, "bench", *programs, *words, "--out", file], seconds, more)
     if not os.path.exists(file):
         return {"unmeasured": "cut off before the first program" if status is None else said[-600:]}
     with open(file) as read:
@@ -193,6 +205,10 @@ def calibration(seconds):
     file = f"{options.out}.doctor"
     status, said = run([SURJECT, "doctor", "--gpu", file, "--device", device], seconds)
     if status != 0:
+        if said.startswith(("there is no CUDA driver", "the CUDA driver finds no GPU")):
+            global NONE
+            NONE = {"unmeasured": said.splitlines()[0]}
+            return NONE
         return {"unmeasured": said[-600:] or "cut off"}
     with open(file) as read:
         result = json.load(read)
@@ -202,6 +218,8 @@ def calibration(seconds):
 
 @step("correctness", 110)
 def correctness(seconds):
+    if NONE:
+        return NONE
     commands = []
     for folder in cases():
         words = [SURJECT, "run", f"{folder}/program.mlir", "--backend", "cuda", "--device", device, *arrays(folder)]
@@ -211,6 +229,8 @@ def correctness(seconds):
 
 @step("archives", 20)
 def archives(seconds):
+    if NONE:
+        return NONE
     commands = []
     for file in sorted(glob.glob(f"{HERE}/archives/*.sjx")):
         name = os.path.basename(file)[:-len(".sjx")]
@@ -222,24 +242,43 @@ def archives(seconds):
 GPU = ["--backend", "cuda", "--device", device]
 
 
+@step("libraries", 50)
+def libraries(seconds):
+    if NONE:
+        return NONE
+    stop = time.monotonic() + seconds
+    folders = sorted(os.path.dirname(p) for p in glob.glob(f"{HERE}/libraries/*/program.mlir"))
+    small = [f for f in folders if f.endswith("_small")]
+    commands = [(f"{os.path.basename(f)} {'by the host' if by == 'none' else 'by libraries'}",
+                 [SURJECT, "run", f"{f}/program.mlir", *GPU, *arrays(f)], {"SURJECT_CUDA_LIBRARIES": by})
+                for f in small for by in LIBRARIES]
+    result = {"checks": checked(commands, seconds / 3)}
+    programs = [f for f in folders if f not in small]
+    for key, by in zip(("by_libraries", "by_host"), LIBRARIES):
+        share = (stop - time.monotonic()) / (2 if key == "by_libraries" else 1)
+        words = [*GPU, "--rounds", "2", "--seconds", "0.02"]
+        result[key] = DRY if options.dry_run else bench(programs, words, share, {"SURJECT_CUDA_LIBRARIES": by})
+    return result
+
+
 @step("alone", 100)
 def alone(seconds):
-    if options.dry_run:
-        return DRY
+    if options.dry_run or NONE:
+        return NONE or DRY
     return bench(suite(), [*GPU, "--rounds", "2", "--seconds", "0.02"], seconds)
 
 
 @step("suite", 240)
 def beside_xla(seconds):
-    if options.dry_run:
-        return DRY
+    if options.dry_run or NONE:
+        return NONE or DRY
     return bench(sorted(suite(), key=peer_seconds), [*GPU, "--against", "xla-gpu", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
 @step("frameworks", 90)
 def beside_frameworks(seconds):
-    if options.dry_run:
-        return DRY
+    if options.dry_run or NONE:
+        return NONE or DRY
     return bench(suite(FRAMEWORKS), [*GPU, "--against", "torch-gpu,triton", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
@@ -251,13 +290,22 @@ def processor(seconds):
     stop, results = time.monotonic() + seconds, {}
     for i, threads in enumerate(counts):
         share = (stop - time.monotonic()) / (len(counts) - i)
-        words = ["--threads", str(threads), "--against", "xla", "--rounds", "2", "--seconds", "0.03"]
-        results[str(threads)] = bench(suite(PROCESSOR), words, share)
+        words = ["--threads", str(threads), "--rounds", "2", "--seconds", "0.03"]
+        result = bench(suite(PROCESSOR), [*words, "--against", "xla"], share)
+        if "unmeasured" in result and share > 10:
+            # Without XLA there are our own times still.
+            why = result["unmeasured"]
+            result = bench(suite(PROCESSOR), words, share / 2)
+            result.setdefault("peer", why)
+        results[str(threads)] = result
     return results
 
 
-wrong = [c["name"] for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key] if not c["ok"]]
-checks = [c for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key]]
+checks = [c for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key]] + found["libraries"].get("checks", [])
+wrong = [c["name"] for c in checks if not c["ok"]]
+if NONE:
+    print(f"nothing ran on a GPU: {NONE['unmeasured']}\n`./gpu.sh --dry-run` tries everything that needs none; {options.out} after {found['seconds']} s")
+    sys.exit(3)
 print(f"{len(checks) - len(wrong)} of {len(checks)} checks passed; {options.out} after {found['seconds']} s")
 for name in wrong:
     print(f"  not passed: {name}")

@@ -4,7 +4,8 @@
     harnesses.py [--count N] [--skip N] [--seed S] [--backends spec,interp,cpu] [--only REGEX] [--keep FOLDER]
 
 JAX ships some 7,500 programs that test its primitives (`jax._src.internal_test_util.test_harnesses`, with x64). A sample is
-lowered to StableHLO, run by XLA, and by `surject run` on every back end (SURJECT_BIN names the command). What differs is
+lowered to StableHLO, run by XLA, and by `surject run` on every back end (SURJECT_BIN names the command; `cuda` runs on a
+simulated device). What differs is
 listed with its program, what is refused (exit status 3) by its reason. Exit status 1 when something differs or fails.
 """
 import argparse
@@ -95,6 +96,8 @@ def same_but_for_freedom(found, expected, tolerances):
 def run(name, folder, tolerances, backend):
     """`agrees`, `refused` or `differs`, and what the command said."""
     command = [SURJECT, "run", f"{folder}/program.mlir", "--backend", backend]
+    if backend == "cuda":
+        command += ["--device", "simulated"]
     inputs, outputs = files(folder, "in"), files(folder, "out")
     command += ["--input", *inputs] if inputs else []
     free = outputs and FREE.search(name)

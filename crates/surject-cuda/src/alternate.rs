@@ -20,7 +20,11 @@ pub(crate) fn alternate(plan: &mut Plan, steps: &mut Vec<Step>, uses: &mut [usiz
             }
             Step::Repeat { body, .. } => alternate(plan, body, uses),
             Step::Choose { branches, .. } => branches.iter_mut().for_each(|b| alternate(plan, b, uses)),
-            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
+            Step::Launch { .. }
+            | Step::Copy { .. }
+            | Step::Call { .. }
+            | Step::Either { .. }
+            | Step::Host { .. } => {}
         }
         let twice = match &steps[at] {
             Step::Repeat { count, body } => in_twos(plan, *count, body, uses),
@@ -98,7 +102,8 @@ fn length(steps: &[Step]) -> usize {
         Step::While { condition, body, .. } => length(condition) + length(body),
         Step::Repeat { body, .. } => length(body),
         Step::Choose { branches, .. } => branches.iter().map(|b| length(b)).sum(),
-        Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => 0,
+        Step::Either { device, host } => length(device) + length(host),
+        Step::Launch { .. } | Step::Copy { .. } | Step::Call { .. } | Step::Host { .. } => 0,
     };
     steps.iter().map(|step| 1 + inside(step)).sum()
 }
@@ -137,6 +142,7 @@ mod tests {
             params: vec![],
             results: vec![TensorId(0)],
             kernels: vec![kernel],
+            calls: vec![],
             host: vec![],
             init: vec![],
             steps: vec![launch(&[0]), Step::Repeat { count, body: vec![launch(&[0, 1]), copy(1, 0)] }],

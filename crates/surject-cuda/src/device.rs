@@ -1,5 +1,7 @@
 //! What a plan needs of a machine.
 
+use crate::call::{Call, Library};
+
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
@@ -116,6 +118,24 @@ pub enum DeviceError {
     /// The device is gone, or a kernel did what takes the device away from the process. Nothing that was on it is left.
     #[error("the GPU is lost: {0}")]
     Lost(String),
+    /// A library is not there.
+    #[error("{library} is not there: {reason}")]
+    NoLibrary {
+        /// Which one.
+        library: Library,
+        /// What was looked for.
+        reason: String,
+    },
+    /// A library refuses a call.
+    #[error("{library} refuses {call}: {reason}")]
+    Library {
+        /// Which one.
+        library: Library,
+        /// The call.
+        call: String,
+        /// What it says.
+        reason: String,
+    },
     /// Another call of the driver failed.
     #[error("{call}: {reason}")]
     Driver {
@@ -161,6 +181,14 @@ pub trait Device {
         shape: &Shape,
         args: &[View],
     ) -> Result<(), DeviceError>;
+
+    /// Makes ready for a call of a library, and gives the bytes of its workspace. An error of the kinds
+    /// [`DeviceError::NoLibrary`] and [`DeviceError::Library`] says why the device does not have the call, and the host does
+    /// it.
+    fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError>;
+
+    /// Does a call of a library on its operands and its workspace, which the device was made ready for.
+    fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError>;
 
     /// Waits for all.
     fn synchronise(&mut self) -> Result<(), DeviceError>;
@@ -215,6 +243,14 @@ macro_rules! forward {
             args: &[View],
         ) -> Result<(), DeviceError> {
             $device.launch(module, kernel, shape, args)
+        }
+
+        fn prepare(&mut $this, call: &Call) -> Result<u64, DeviceError> {
+            $device.prepare(call)
+        }
+
+        fn call(&mut $this, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
+            $device.call(call, tensors)
         }
 
         fn synchronise(&mut $this) -> Result<(), DeviceError> {

@@ -1,6 +1,8 @@
 //! A GPU by CUDA's driver, which is loaded when it is asked for.
 
-use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+mod libraries;
+
+use crate::{Call, Device, DeviceError, DeviceInfo, Library, Mark, Memory, Module, Recording, Shape, View};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use std::collections::HashMap;
@@ -16,6 +18,7 @@ pub struct Driver {
     events: HashMap<u64, sys::CUevent>,
     graphs: HashMap<u64, sys::CUgraphExec>,
     next: u64,
+    libraries: libraries::Libraries,
 }
 
 /// A module, and those of its kernels that were launched.
@@ -74,6 +77,11 @@ impl Driver {
         result::device::get_count().map_err(|e| failed("cuDeviceGetCount", e))
     }
 
+    /// Is a library of NVIDIA's there, which plans use where it is?
+    pub fn library(library: Library) -> Result<(), DeviceError> {
+        libraries::find(library)
+    }
+
     /// The GPU with a number, as the driver counts.
     pub fn numbered(number: i32) -> Result<Driver, DeviceError> {
         let count = Driver::count()?;
@@ -105,6 +113,7 @@ impl Driver {
             events: HashMap::new(),
             graphs: HashMap::new(),
             next: 0,
+            libraries: libraries::Libraries::default(),
         })
     }
 
@@ -128,7 +137,9 @@ impl Driver {
         }
         let text = CString::new(name).map_err(|_| unknown())?;
         // SAFETY: the module is loaded.
-        let function = unsafe { result::module::get_function(loaded.module, text) }.map_err(|_| unknown())?;
+        let function = unsafe { result::module::get_function(loaded.module, text) }.map_err(|error| {
+            if error.0 as u32 == 500 { unknown() } else { failed("cuModuleGetFunction", error) }
+        })?;
         if shared > USUAL_SHARED {
             let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function was just found.
@@ -259,7 +270,10 @@ impl Device for Driver {
         if let Err(error) = loaded.result() {
             let said = String::from_utf8_lossy(&log).trim_matches(['\0', '\n', ' ']).to_string();
             let said = said.lines().take(8).collect::<Vec<_>>().join("\n  ");
-            return Err(DeviceError::Load(format!("{}\n  {said}", reason(error))));
+            return Err(match failed("cuModuleLoadDataEx", error) {
+                DeviceError::Driver { reason, .. } => DeviceError::Load(format!("{reason}\n  {said}")),
+                lost => lost,
+            });
         }
         let number = self.number();
         self.modules.insert(number, Loaded { module, functions: HashMap::new() });
@@ -302,6 +316,18 @@ impl Device for Driver {
             DeviceError::Driver { reason, .. } => DeviceError::Launch(reason),
             other => other,
         })
+    }
+
+    fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError> {
+        self.enter()?;
+        self.libraries.prepare(call, self.stream)
+    }
+
+    fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
+        self.enter()?;
+        let addresses: Vec<sys::CUdeviceptr> = tensors.iter().map(|&view| address(view)).collect();
+        let workspace = tensors.last().map_or(0, |view| view.bytes);
+        self.libraries.call(call, &addresses, workspace, self.stream)
     }
 
     fn synchronise(&mut self) -> Result<(), DeviceError> {
@@ -385,6 +411,7 @@ impl Drop for Driver {
         // SAFETY: everything here was made by this value and is destroyed once; the context is released last.
         unsafe {
             let _ = result::stream::synchronize(self.stream);
+            self.libraries.close();
             for graph in self.graphs.drain().map(|(_, g)| g) {
                 let _ = result::graph::exec_destroy(graph);
             }

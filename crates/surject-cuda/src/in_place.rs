@@ -25,6 +25,8 @@ pub fn in_place(plan: &mut Plan) {
 fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
     match step {
         Step::Launch { tensors, .. } => tensors.iter().for_each(|&t| f(t)),
+        Step::Call { tensors, .. } => tensors.iter().for_each(|&t| f(t)),
+        Step::Either { device, host } => device.iter().chain(host).for_each(|s| each(s, f)),
         Step::Copy { from, to } => [*from, *to].into_iter().for_each(f),
         Step::Host { inputs, outputs, .. } => inputs.iter().chain(outputs).for_each(|&t| f(t)),
         Step::While { condition, test, body } => {
@@ -42,6 +44,8 @@ fn each(step: &Step, f: &mut dyn FnMut(TensorId)) {
 pub(crate) fn each_mut(step: &mut Step, f: &mut dyn FnMut(&mut TensorId)) {
     match step {
         Step::Launch { tensors, .. } => tensors.iter_mut().for_each(f),
+        Step::Call { tensors, .. } => tensors.iter_mut().for_each(f),
+        Step::Either { device, host } => device.iter_mut().chain(host).for_each(|s| each_mut(s, f)),
         Step::Copy { from, to } => [from, to].into_iter().for_each(f),
         Step::Host { inputs, outputs, .. } => inputs.iter_mut().chain(outputs).for_each(f),
         Step::While { condition, test, body } => {
@@ -76,7 +80,9 @@ fn list(plan: &Plan, steps: &mut Vec<Step>, uses: &mut [usize]) {
             }
             Step::Repeat { body, .. } => list(plan, body, uses),
             Step::Choose { branches, .. } => branches.iter_mut().for_each(|branch| list(plan, branch, uses)),
-            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
+            // Its two lists have their copies because calls overwrite operands; they stay.
+            Step::Either { .. } => {}
+            Step::Launch { .. } | Step::Copy { .. } | Step::Call { .. } | Step::Host { .. } => {}
         }
     }
     let mut at = 0;
@@ -145,8 +151,23 @@ pub(crate) fn makes(first: &Step, id: TensorId) -> bool {
         Step::Copy { to, .. } => *to == id,
         Step::Launch { .. } => true,
         Step::Host { outputs, .. } => outputs.contains(&id),
-        Step::While { .. } | Step::Repeat { .. } | Step::Choose { .. } => false,
+        Step::Either { device, host } => [device, host]
+            .into_iter()
+            .all(|list| list.iter().find(|step| has(step, id)).is_some_and(|step| makes(step, id))),
+        // Which operands it writes is a matter of the call: a copy more, and never one too few.
+        Step::Call { .. } | Step::While { .. } | Step::Repeat { .. } | Step::Choose { .. } => false,
     }
+}
+
+/// Drops tensors of the arena that no step has any more.
+pub(crate) fn drop_unseen(plan: &mut Plan) {
+    let mut uses = vec![0; plan.tensors.len()];
+    count(&plan.init, &mut uses);
+    count(&plan.steps, &mut uses);
+    for &id in plan.params.iter().chain(&plan.results) {
+        uses[id.0 as usize] += 1;
+    }
+    drop_unused(plan, &uses);
 }
 
 /// Drops tensors of the arena that nothing uses, and numbers the others anew.
@@ -213,13 +234,27 @@ mod tests {
             let mut steps = Vec::new();
             for _ in 0..1 + self.below(5) {
                 let new = self.fresh();
-                match self.below(if depth < 2 { 8 } else { 5 }) {
+                match self.below(if depth < 2 { 9 } else { 6 }) {
                     0..=3 => {
                         let inputs: Vec<TensorId> = (0..self.below(3)).map(|_| self.pick(known)).collect();
                         steps.push(self.launch(&inputs, new));
                     }
                     4 => steps.push(Step::Copy { from: self.pick(known), to: new }),
                     5 => {
+                        // A call that changes a copy of its operand, or a step of the host.
+                        let (input, own, work) = (self.pick(known), self.fresh(), self.fresh());
+                        let device = vec![
+                            Step::Copy { from: input, to: own },
+                            Step::Call { call: 0, tensors: vec![own, work] },
+                            match self.below(2) {
+                                0 => self.launch(&[own], new),
+                                _ => Step::Copy { from: own, to: new },
+                            },
+                        ];
+                        let host = vec![self.launch(&[input], new)];
+                        steps.push(Step::Either { device, host });
+                    }
+                    6 => {
                         // A choice between two lists, which gives one value.
                         let index = self.pick(known);
                         let branches = (0..2)
@@ -269,6 +304,8 @@ mod tests {
         plan: &'p Plan,
         memory: HashMap<Place, u64>,
         rounds: usize,
+        /// Does the device have what steps call?
+        calls: bool,
     }
 
     impl Machine<'_> {
@@ -302,16 +339,25 @@ mod tests {
                     },
                     Step::Repeat { count, body } => (0..*count).for_each(|_| self.run(body)),
                     Step::Choose { index, branches } => self.run(&branches[self.get(*index) as usize % 2]),
+                    Step::Call { tensors, .. } => {
+                        let value = self.get(tensors[0]).wrapping_mul(0x2545_f491_4f6c_dd1d);
+                        self.set(tensors[0], value);
+                        self.set(tensors[1], 12345);
+                    }
+                    Step::Either { device, host } => self.run(if self.calls { device } else { host }),
                     Step::Host { .. } => unreachable!("there is none"),
                 }
             }
         }
 
-        fn results(plan: &Plan) -> Vec<u64> {
-            let mut machine = Machine { plan, memory: HashMap::new(), rounds: 0 };
-            plan.params.iter().enumerate().for_each(|(i, &p)| machine.set(p, i as u64 + 100));
-            machine.run(&plan.steps);
-            plan.results.iter().map(|&r| machine.get(r)).collect()
+        /// The results on a device with libraries, and on one without.
+        fn results(plan: &Plan) -> [Vec<u64>; 2] {
+            [true, false].map(|calls| {
+                let mut machine = Machine { plan, memory: HashMap::new(), rounds: 0, calls };
+                plan.params.iter().enumerate().for_each(|(i, &p)| machine.set(p, i as u64 + 100));
+                machine.run(&plan.steps);
+                plan.results.iter().map(|&r| machine.get(r)).collect()
+            })
         }
     }
 
@@ -322,7 +368,8 @@ mod tests {
             Step::While { condition, body, .. } => copies(condition) + copies(body),
             Step::Repeat { count, body } => count * copies(body),
             Step::Choose { branches, .. } => branches.iter().map(|b| copies(b)).sum(),
-            Step::Launch { .. } | Step::Host { .. } => 0,
+            Step::Either { device, host } => copies(device) + copies(host),
+            Step::Launch { .. } | Step::Call { .. } | Step::Host { .. } => 0,
         };
         steps.iter().map(here).sum()
     }
@@ -344,6 +391,7 @@ mod tests {
                 params: Vec::new(),
                 results: Vec::new(),
                 kernels: (0..8).map(kernel).collect(),
+                calls: Vec::new(),
                 host: Vec::new(),
                 init: Vec::new(),
                 steps: Vec::new(),

@@ -111,6 +111,11 @@ impl Lives {
             match step {
                 Step::Launch { tensors, .. } => tensors.iter().for_each(|&t| self.touch(t)),
                 Step::Copy { from, to } => [from, to].into_iter().for_each(|&t| self.touch(t)),
+                Step::Call { tensors, .. } => tensors.iter().for_each(|&t| self.touch(t)),
+                Step::Either { device, host } => {
+                    self.steps(device);
+                    self.steps(host);
+                }
                 Step::Host { inputs, outputs, .. } => {
                     inputs.iter().chain(outputs).for_each(|&t| self.touch(t));
                 }
@@ -165,6 +170,7 @@ mod tests {
             params: vec![],
             results: results.iter().map(|&r| TensorId(r)).collect(),
             kernels: (0..4).map(kernel).collect(),
+            calls: vec![],
             host: vec![],
             init: vec![],
             steps,

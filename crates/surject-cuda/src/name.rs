@@ -1,6 +1,6 @@
 //! Devices by their names on a command line.
 
-use crate::{Device, DeviceError, Driver, Simulated};
+use crate::{Device, DeviceError, Driver, Library, Simulated};
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,7 +52,11 @@ impl DeviceName {
     pub fn open(self) -> Result<Box<dyn Device>, DeviceError> {
         Ok(match self {
             DeviceName::Number(number) => Box::new(Driver::numbered(number)?),
-            DeviceName::Simulated => Box::new(Simulated::new(SIMULATED)),
+            DeviceName::Simulated => {
+                let mut device = Simulated::new(SIMULATED);
+                device.missing = Library::ALL.into_iter().filter(|library| !library.is_allowed()).collect();
+                Box::new(device)
+            }
         })
     }
 }

@@ -1,9 +1,11 @@
 //! A program as steps of a device.
 
-use crate::Shape;
+mod print;
+
+use crate::call::Use;
 use crate::stored::{dtype, program};
+use crate::{Call, Shape};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use surject_ir::{Buffer, DType, Program};
 
 /// A tensor of a plan, by its number.
@@ -73,6 +75,15 @@ pub struct HostStep {
     pub program: Program,
 }
 
+/// A call of a library of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallStep {
+    /// The call.
+    pub call: Call,
+    /// The variable that it is for.
+    pub assignment: String,
+}
+
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
@@ -89,6 +100,20 @@ pub enum Step {
         from: TensorId,
         /// To one of the same type.
         to: TensorId,
+    },
+    /// A call of a library of the device, by number.
+    Call {
+        /// The call.
+        call: u32,
+        /// Its operands, in order, and its workspace.
+        tensors: Vec<TensorId>,
+    },
+    /// One of two forms of the same: which one, the device says when the plan is loaded ([`crate::settle()`]).
+    Either {
+        /// Where the device has all libraries that these steps call.
+        device: Vec<Step>,
+        /// Otherwise.
+        host: Vec<Step>,
     },
     /// The host computes: the inputs are copied there, and the outputs back.
     Host {
@@ -140,6 +165,9 @@ pub struct Plan {
     pub results: Vec<TensorId>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
+    /// The calls of libraries.
+    #[serde(default)]
+    pub calls: Vec<CallStep>,
     /// What the host computes.
     pub host: Vec<HostStep>,
     /// Steps that are done once, when the plan is loaded: what they write stays as it is.
@@ -186,6 +214,14 @@ impl Plan {
         let mut all = Vec::new();
         walk(&self.steps, 0, &mut all);
         all
+    }
+
+    /// Is it decided which libraries it uses?
+    pub fn is_settled(&self) -> bool {
+        let mut all = Vec::new();
+        walk(&self.init, 0, &mut all);
+        walk(&self.steps, 0, &mut all);
+        !all.iter().any(|(_, step)| matches!(step, Step::Either { .. }))
     }
 
     /// Is every number one that there is, and every tensor inside of what it lies in? What the PTX and the programs of
@@ -258,6 +294,17 @@ impl Plan {
                         return wrong("a copy over an argument or a constant");
                     }
                 }
+                Step::Call { call, tensors } => {
+                    let call = self.calls.get(*call as usize).filter(|_| known(tensors));
+                    let Some(call) = call else {
+                        return wrong("a call of a library, or with tensors, that there are not");
+                    };
+                    self.check_call(&call.call, tensors)?;
+                }
+                Step::Either { device, host } => {
+                    self.check_steps(device, depth + 1)?;
+                    self.check_steps(host, depth + 1)?;
+                }
                 Step::Host { program, inputs, outputs } => {
                     let function = self.host.get(*program as usize).and_then(|h| h.program.main());
                     let Some(function) = function.filter(|_| known(inputs) && known(outputs)) else {
@@ -292,6 +339,30 @@ impl Plan {
         }
         Ok(())
     }
+
+    /// Has every operand of a call its size, and lies what is written where it may be?
+    fn check_call(&self, call: &Call, tensors: &[TensorId]) -> Result<(), PlanError> {
+        let operands = call.operands().map_err(|why| PlanError(format!("`{}`: {why}", call.name())))?;
+        let wrong = |what: &str| Err(PlanError(format!("`{}` {what}", call.name())));
+        if tensors.len() != operands.len() + 1 {
+            return wrong("with too many or too few operands");
+        }
+        for (&id, operand) in tensors.iter().zip(&operands) {
+            let tensor = self.tensor(id);
+            let bytes = operand.elements * call.batch * operand.dtype.size() as u64;
+            if tensor.dtype != operand.dtype || tensor.bytes() != Some(bytes) {
+                return wrong("with an operand of another type");
+            }
+            if operand.usage != Use::Read && !tensor.is_of_arena() {
+                return wrong("overwrites an argument or a constant");
+            }
+        }
+        let workspace = tensors.last().map(|&id| self.tensor(id));
+        match workspace.is_some_and(|w| w.dtype == DType::U8 && w.is_of_arena()) {
+            true => Ok(()),
+            false => wrong("without a workspace"),
+        }
+    }
 }
 
 fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
@@ -304,120 +375,11 @@ fn walk<'p>(steps: &'p [Step], depth: usize, all: &mut Vec<(usize, &'p Step)>) {
             }
             Step::Repeat { body, .. } => walk(body, depth + 1, all),
             Step::Choose { branches, .. } => branches.iter().for_each(|b| walk(b, depth + 1, all)),
-            Step::Launch { .. } | Step::Copy { .. } | Step::Host { .. } => {}
-        }
-    }
-}
-
-impl fmt::Display for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sizes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
-        write!(f, "{}[{}]", self.dtype, sizes.join(","))
-    }
-}
-
-impl fmt::Display for Plan {
-    /// The memory, the tensors and the steps. What the host does says how many bytes are copied for it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let constants = self.constant_bytes();
-        writeln!(f, "plan {} for {}", self.name, self.architecture)?;
-        writeln!(
-            f,
-            "memory: arena {} bytes, constants {constants}, with arguments {} at most",
-            self.arena_bytes,
-            self.peak_bytes()
-        )?;
-        for tensor in &self.tensors {
-            match tensor.place {
-                Place::Arena(at) => writeln!(f, "  {:<16} {tensor} at {at}", tensor.name)?,
-                Place::Argument(n) => writeln!(f, "  {:<16} {tensor} argument {n}", tensor.name)?,
-                Place::Constant(n) => writeln!(f, "  {:<16} {tensor} constant {n}", tensor.name)?,
+            Step::Either { device, host } => {
+                walk(device, depth + 1, all);
+                walk(host, depth + 1, all);
             }
+            Step::Launch { .. } | Step::Copy { .. } | Step::Call { .. } | Step::Host { .. } => {}
         }
-        if !self.init.is_empty() {
-            writeln!(f, "once:")?;
-            self.print(&self.init, 1, f)?;
-        }
-        writeln!(f, "steps:")?;
-        self.print(&self.steps, 1, f)?;
-        let results: Vec<&str> = self.results.iter().map(|&r| self.tensor(r).name.as_str()).collect();
-        writeln!(f, "results: {}", results.join(", "))
-    }
-}
-
-impl Plan {
-    fn print(&self, steps: &[Step], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |ids: &[TensorId]| {
-            ids.iter().map(|&id| self.tensor(id).name.as_str()).collect::<Vec<&str>>().join(", ")
-        };
-        let bytes = |ids: &[TensorId]| ids.iter().filter_map(|&id| self.tensor(id).bytes()).sum::<u64>();
-        let indent = "  ".repeat(depth);
-        for step in steps {
-            match step {
-                Step::Launch { kernel, tensors } => {
-                    let kernel = &self.kernels[*kernel as usize];
-                    let [x, y, z] = kernel.shape.blocks;
-                    let blocks = match (y, z) {
-                        (1, 1) => x.to_string(),
-                        (_, 1) => format!("{x}x{y}"),
-                        _ => format!("{x}x{y}x{z}"),
-                    };
-                    let shared = match kernel.shape.shared {
-                        0 => String::new(),
-                        n => format!(", {n} bytes of shared memory"),
-                    };
-                    writeln!(
-                        f,
-                        "{indent}{}({}) on {blocks} blocks of {}{shared}",
-                        kernel.name,
-                        names(tensors),
-                        kernel.shape.threads
-                    )?;
-                }
-                Step::Copy { from, to } => {
-                    writeln!(
-                        f,
-                        "{indent}copy {} to {}, {} bytes",
-                        names(&[*from]),
-                        names(&[*to]),
-                        bytes(&[*from])
-                    )?;
-                }
-                Step::Host { program, inputs, outputs } => {
-                    let step = &self.host[*program as usize];
-                    writeln!(
-                        f,
-                        "{indent}host {}: {} = {}({}), {} bytes to the host, {} back",
-                        step.operation,
-                        names(outputs),
-                        step.operation,
-                        names(inputs),
-                        bytes(inputs),
-                        bytes(outputs)
-                    )?;
-                    if let Some(reason) = &step.reason {
-                        writeln!(f, "{indent}  // {reason}")?;
-                    }
-                }
-                Step::While { condition, test, body } => {
-                    writeln!(f, "{indent}while {} of", names(&[*test]))?;
-                    self.print(condition, depth + 1, f)?;
-                    writeln!(f, "{indent}do")?;
-                    self.print(body, depth + 1, f)?;
-                }
-                Step::Repeat { count, body } => {
-                    writeln!(f, "{indent}repeat {count} times")?;
-                    self.print(body, depth + 1, f)?;
-                }
-                Step::Choose { index, branches } => {
-                    writeln!(f, "{indent}choose by {}", names(&[*index]))?;
-                    for (n, branch) in branches.iter().enumerate() {
-                        writeln!(f, "{indent}branch {n}")?;
-                        self.print(branch, depth + 1, f)?;
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 }

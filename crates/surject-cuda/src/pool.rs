@@ -1,7 +1,7 @@
 //! A device that keeps memory that was given back.
 
 use crate::device::forward;
-use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+use crate::{Call, Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 use std::collections::{BTreeMap, HashMap};
 
 /// A device whose memory waits for the next one who asks: asking a driver takes longer than most kernels, and giving

@@ -1,8 +1,11 @@
 //! A plan on a device.
 
+mod times;
+
 use crate::{Device, DeviceError, Memory, Module, Place, Plan, PlanError, Recording, Step, TensorId, View};
 use std::collections::HashMap;
 use surject_ir::{Buffer, Program, Scalar, interp};
+pub use times::LaunchTime;
 
 /// Why a plan does not run.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +49,16 @@ pub enum RunError {
         /// What went wrong.
         error: DeviceError,
     },
+    /// A call of a library fails.
+    #[error("`{call}`, of the assignment `{assignment}`: {error}")]
+    Call {
+        /// The call.
+        call: String,
+        /// The variable that it is for.
+        assignment: String,
+        /// What went wrong.
+        error: DeviceError,
+    },
     /// What the host computes fails.
     #[error("`{operation}` on the host: {error}")]
     Host {
@@ -81,6 +94,8 @@ impl Host for Interpreter {
 pub struct Counts {
     /// Kernels that were launched one by one.
     pub launches: u64,
+    /// Calls of libraries.
+    pub calls: u64,
     /// Recordings that were replayed.
     pub replays: u64,
     /// Steps of the host.
@@ -89,15 +104,6 @@ pub struct Counts {
     pub to_host: u64,
     /// Bytes that came from the host after the arguments did.
     pub from_host: u64,
-}
-
-/// What a launch of a kernel takes by itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaunchTime {
-    /// The kernel, by its number in the plan.
-    pub kernel: u32,
-    /// Microseconds of the device, on memory that the launch before has just used.
-    pub us: f64,
 }
 
 /// A plan on a device, with all the memory that it needs.
@@ -112,10 +118,19 @@ pub struct Session<D: Device> {
     /// Launches and copies next to each other that have been done, and their recording once they have been done again.
     recordings: HashMap<Straight, Option<Recording>>,
     counts: Counts,
-    /// The kernel that was launched last since the device was waited for.
-    last: Option<u32>,
+    /// What the device was asked for last since it was waited for.
+    last: Option<Last>,
     /// Is every kernel waited for, so that errors name it?
     careful: bool,
+}
+
+/// What a device is asked for that may fail later.
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    /// A kernel, by number.
+    Kernel(u32),
+    /// A call of a library, by number.
+    Call(u32),
 }
 
 /// Launches and copies next to each other: the address of the first, how many steps, and how many rounds of them.
@@ -136,16 +151,21 @@ fn straight(steps: &[Step]) -> Option<u64> {
         let here = match step {
             Step::Launch { .. } | Step::Copy { .. } => 1,
             Step::Repeat { count, body } => count.saturating_mul(straight(body)?),
-            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => return None,
+            // Libraries wait for the device where they please, which no recording allows.
+            Step::Call { .. }
+            | Step::Either { .. }
+            | Step::Host { .. }
+            | Step::While { .. }
+            | Step::Choose { .. } => return None,
         };
         Some(sum.saturating_add(here))
     })
 }
 
 /// The kernel that steps launch last.
-fn last_launch(steps: &[Step]) -> Option<u32> {
+fn last_launch(steps: &[Step]) -> Option<Last> {
     steps.iter().rev().find_map(|step| match step {
-        Step::Launch { kernel, .. } => Some(*kernel),
+        Step::Launch { kernel, .. } => Some(Last::Kernel(*kernel)),
         Step::Repeat { body, .. } => last_launch(body),
         _ => None,
     })
@@ -159,8 +179,9 @@ impl<D: Device> Session<D> {
     }
 
     /// As [`Session::new`], and what computes the steps of the host.
-    pub fn with_host(device: D, plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
+    pub fn with_host(mut device: D, mut plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
         plan.check()?;
+        crate::settle(&mut plan, &mut device)?;
         let mut session = Session {
             device,
             plan,
@@ -271,65 +292,6 @@ impl<D: Device> Session<D> {
         done
     }
 
-    /// As [`Session::go`], and waits; gives the milliseconds that the device took.
-    pub fn timed(&mut self) -> Result<f64, RunError> {
-        let doing = |error| RunError::Device { what: "measuring".into(), error };
-        let from = self.device.mark().map_err(doing)?;
-        self.go()?;
-        let to = self.device.mark().map_err(doing)?;
-        self.device.elapsed(from, to).map_err(|error| self.late(error, "measuring"))
-    }
-
-    /// What every launch of the plan takes, each by itself, those of loops and choices once. Tensors of the plan hold
-    /// anything afterwards; arguments and constants stay.
-    pub fn launch_times(&mut self) -> Result<Vec<LaunchTime>, RunError> {
-        let launches = self.plan.walk().into_iter().filter_map(|(_, step)| match step {
-            Step::Launch { kernel, .. } => Some((*kernel, step.clone())),
-            _ => None,
-        });
-        let launches: Vec<(u32, Step)> = launches.collect();
-        let time = |(kernel, step): (u32, Step)| Ok(LaunchTime { kernel, us: self.launch_time(&step)? });
-        launches.into_iter().map(time).collect()
-    }
-
-    /// Microseconds of a launch. Short ones are recorded several times, so that the launches themselves count little.
-    fn launch_time(&mut self, step: &Step) -> Result<f64, RunError> {
-        const LONG_MS: f64 = 1.0;
-        const REPEATED: u32 = 20;
-        const ROUNDS: u32 = 4;
-        let doing = |error| RunError::Device { what: "measuring a kernel".into(), error };
-        let one = self.least_ms(ROUNDS, |session| session.simple(step))?;
-        if one > LONG_MS {
-            return Ok(1e3 * one);
-        }
-        self.device.record().map_err(doing)?;
-        let done = (0..REPEATED).try_for_each(|_| self.simple(step));
-        let recording = self.device.recorded();
-        done?;
-        let recording = recording.map_err(doing)?;
-        let ms = self.least_ms(ROUNDS, |session| session.device.replay(recording).map_err(doing));
-        self.device.forget(recording);
-        Ok(1e3 * ms? / f64::from(REPEATED))
-    }
-
-    /// The least milliseconds of the device in some rounds.
-    fn least_ms(
-        &mut self,
-        rounds: u32,
-        mut run: impl FnMut(&mut Self) -> Result<(), RunError>,
-    ) -> Result<f64, RunError> {
-        let doing = |error| RunError::Device { what: "measuring".into(), error };
-        let mut least = f64::INFINITY;
-        for _ in 0..rounds {
-            let from = self.device.mark().map_err(doing)?;
-            run(self)?;
-            let to = self.device.mark().map_err(doing)?;
-            let ms = self.device.elapsed(from, to).map_err(|error| self.late(error, "measuring"))?;
-            least = least.min(ms);
-        }
-        Ok(least)
-    }
-
     /// Waits for the steps.
     pub fn wait(&mut self) -> Result<(), RunError> {
         let waited = self.device.synchronise().map_err(|error| self.late(error, "waiting"));
@@ -356,15 +318,20 @@ impl<D: Device> Session<D> {
 
     /// An error that the device reports when it is waited for is that of a kernel before, if there is one.
     fn late(&self, error: DeviceError, what: &str) -> RunError {
+        let named = |name: String| match self.careful {
+            true => name,
+            false => format!("{name} or one before it (SURJECT_CUDA_SYNC=1 finds it)"),
+        };
         match (self.last, &error) {
-            (Some(kernel), DeviceError::Lost(_)) => {
+            (Some(Last::Kernel(kernel)), DeviceError::Lost(_)) => {
                 let kernel = &self.plan.kernels[kernel as usize];
-                let name = if self.careful {
-                    kernel.name.clone()
-                } else {
-                    format!("{} or one before it (SURJECT_CUDA_SYNC=1 finds it)", kernel.name)
-                };
-                RunError::Kernel { kernel: name, assignment: kernel.assignment.clone(), error }
+                let assignment = kernel.assignment.clone();
+                RunError::Kernel { kernel: named(kernel.name.clone()), assignment, error }
+            }
+            (Some(Last::Call(call)), DeviceError::Lost(_)) => {
+                let step = &self.plan.calls[call as usize];
+                let assignment = step.assignment.clone();
+                RunError::Call { call: named(step.call.name()), assignment, error }
             }
             _ => RunError::Device { what: what.to_string(), error },
         }
@@ -408,6 +375,10 @@ impl<D: Device> Session<D> {
             }
             match &steps[at] {
                 Step::Launch { .. } | Step::Copy { .. } => {}
+                Step::Call { call, tensors } => self.call(*call, tensors)?,
+                Step::Either { .. } => {
+                    return Err(PlanError("a step of which it is not settled who does it".into()).into());
+                }
                 Step::Host { program, inputs, outputs } => self.host(*program, inputs, outputs)?,
                 Step::While { condition, test, body } => loop {
                     self.steps(condition)?;
@@ -460,15 +431,10 @@ impl<D: Device> Session<D> {
             self.recordings.entry(key).or_default();
             return all(self);
         }
-        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
         let recording = match self.recordings.get(&key) {
             Some(&Some(recording)) => recording,
             _ => {
-                self.device.record().map_err(doing)?;
-                let done = all(self);
-                let recording = self.device.recorded();
-                done?;
-                let recording = recording.map_err(doing)?;
+                let recording = self.recorded(all)?;
                 self.recordings.insert(key, Some(recording));
                 recording
             }
@@ -476,6 +442,22 @@ impl<D: Device> Session<D> {
         self.counts.replays += 1;
         self.last = last_launch(steps).or(self.last);
         self.device.replay(recording).map_err(|error| self.late(error, "replaying kernels"))
+    }
+
+    /// A recording of what is asked for; where that fails, none is left.
+    fn recorded(
+        &mut self,
+        asked: impl FnOnce(&mut Self) -> Result<(), RunError>,
+    ) -> Result<Recording, RunError> {
+        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
+        self.device.record().map_err(doing)?;
+        let done = asked(self);
+        let recording = self.device.recorded();
+        if let (Err(_), Ok(recording)) = (&done, &recording) {
+            self.device.forget(*recording);
+        }
+        done?;
+        recording.map_err(doing)
     }
 
     fn simple(&mut self, step: &Step) -> Result<(), RunError> {
@@ -494,7 +476,7 @@ impl<D: Device> Session<D> {
                 if self.careful {
                     self.device.synchronise().map_err(failed)?;
                 }
-                self.last = Some(*number);
+                self.last = Some(Last::Kernel(*number));
                 Ok(())
             }
             Step::Copy { from, to } => {
@@ -507,8 +489,27 @@ impl<D: Device> Session<D> {
             Step::Repeat { count, body } => {
                 (0..*count).try_for_each(|_| body.iter().try_for_each(|step| self.simple(step)))
             }
-            Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => Ok(()),
+            // `straight` says that there are none here.
+            Step::Call { .. }
+            | Step::Either { .. }
+            | Step::Host { .. }
+            | Step::While { .. }
+            | Step::Choose { .. } => Ok(()),
         }
+    }
+
+    fn call(&mut self, number: u32, tensors: &[TensorId]) -> Result<(), RunError> {
+        let views: Vec<View> = tensors.iter().map(|&t| self.view(t)).collect();
+        let step = &self.plan.calls[number as usize];
+        let failed =
+            |error| RunError::Call { call: step.call.name(), assignment: step.assignment.clone(), error };
+        self.counts.calls += 1;
+        self.device.call(&step.call, &views).map_err(failed)?;
+        if self.careful {
+            self.device.synchronise().map_err(failed)?;
+        }
+        self.last = Some(Last::Call(number));
+        Ok(())
     }
 
     fn host(&mut self, program: u32, inputs: &[TensorId], outputs: &[TensorId]) -> Result<(), RunError> {

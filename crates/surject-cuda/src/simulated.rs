@@ -2,6 +2,9 @@
 //!
 //! It is for tests and dry runs: it says whether results are right, and nothing of time.
 
+mod libraries;
+
+use crate::call::{Call, Library};
 use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
 use std::collections::HashMap;
 use surject_ptx::{Arg, Buffer, Grid};
@@ -20,6 +23,42 @@ enum Command {
     Copy(View, View),
 }
 
+/// What a device is asked for, which may be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Memory.
+    Allocate,
+    /// Bytes of the host onto the device.
+    Upload,
+    /// Bytes of the device to the host.
+    Download,
+    /// A copy on the device.
+    Copy,
+    /// Loading PTX.
+    Load,
+    /// A launch.
+    Launch,
+    /// Making ready for a call of a library.
+    Prepare,
+    /// A call of a library.
+    Call,
+    /// Waiting.
+    Synchronise,
+    /// The end of a recording.
+    Recorded,
+    /// A recording that is replayed.
+    Replay,
+}
+
+/// A failure to come.
+#[derive(Debug)]
+struct Fault {
+    operation: Operation,
+    /// How many of these operations succeed before.
+    after: usize,
+    error: DeviceError,
+}
+
 /// A device without a machine. Reads of what nothing has written, accesses outside of a tensor, tensors that overlap, and
 /// memory that is used after it was given back are errors.
 #[derive(Debug)]
@@ -31,6 +70,11 @@ pub struct Simulated {
     /// The recording that goes on.
     recording: Option<Vec<Command>>,
     next: u64,
+    faults: Vec<Fault>,
+    /// The libraries that it does not have.
+    pub missing: Vec<Library>,
+    /// Calls of libraries so far.
+    pub calls: usize,
     /// Bytes that it has to give.
     pub left: u64,
     /// Launches so far.
@@ -54,6 +98,9 @@ impl Simulated {
             recordings: HashMap::new(),
             recording: None,
             next: 0,
+            faults: Vec::new(),
+            missing: Vec::new(),
+            calls: 0,
             left,
             launches: 0,
         }
@@ -62,6 +109,21 @@ impl Simulated {
     /// How many memories, modules and recordings are held.
     pub fn held(&self) -> [usize; 3] {
         [self.memory.len(), self.modules.len(), self.recordings.len()]
+    }
+
+    /// Makes an operation fail, and all of its kind behind it, when so many have succeeded from here on.
+    pub fn fail(&mut self, operation: Operation, after: usize, error: DeviceError) {
+        self.faults.push(Fault { operation, after, error });
+    }
+
+    fn fault(&mut self, operation: Operation) -> Result<(), DeviceError> {
+        for fault in self.faults.iter_mut().filter(|fault| fault.operation == operation) {
+            match fault.after.checked_sub(1) {
+                Some(after) => fault.after = after,
+                None => return Err(fault.error.clone()),
+            }
+        }
+        Ok(())
     }
 
     fn number(&mut self) -> u64 {
@@ -151,6 +213,7 @@ impl Device for Simulated {
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
+        self.fault(Operation::Allocate)?;
         if bytes > self.left {
             return Err(DeviceError::OutOfMemory { bytes, free: Some(self.left) });
         }
@@ -168,6 +231,7 @@ impl Device for Simulated {
     }
 
     fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.fault(Operation::Upload)?;
         if self.recording.is_some() {
             return Err(DeviceError::Lost("bytes of the host in a recording".into()));
         }
@@ -178,6 +242,7 @@ impl Device for Simulated {
     }
 
     fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.fault(Operation::Download)?;
         if self.recording.is_some() {
             return Err(DeviceError::Lost("the host waits in a recording".into()));
         }
@@ -190,6 +255,7 @@ impl Device for Simulated {
     }
 
     fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
+        self.fault(Operation::Copy)?;
         match &mut self.recording {
             Some(commands) => {
                 commands.push(Command::Copy(from, to));
@@ -200,6 +266,7 @@ impl Device for Simulated {
     }
 
     fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
+        self.fault(Operation::Load)?;
         let module = surject_ptx::parse(ptx).map_err(|error| DeviceError::Load(error.to_string()))?;
         let number = self.number();
         self.modules.insert(number, module);
@@ -217,6 +284,7 @@ impl Device for Simulated {
         shape: &Shape,
         args: &[View],
     ) -> Result<(), DeviceError> {
+        self.fault(Operation::Launch)?;
         match &mut self.recording {
             Some(commands) => {
                 commands.push(Command::Launch(module, kernel.into(), *shape, args.to_vec()));
@@ -226,8 +294,22 @@ impl Device for Simulated {
         }
     }
 
+    fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError> {
+        self.fault(Operation::Prepare)?;
+        self.ready(call)?;
+        Ok(libraries::WORKSPACE)
+    }
+
+    fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
+        self.fault(Operation::Call)?;
+        if self.recording.is_some() {
+            return Err(DeviceError::Lost("a call of a library in a recording".into()));
+        }
+        self.do_call(call, tensors)
+    }
+
     fn synchronise(&mut self) -> Result<(), DeviceError> {
-        Ok(())
+        self.fault(Operation::Synchronise)
     }
 
     fn mark(&mut self) -> Result<Mark, DeviceError> {
@@ -246,12 +328,14 @@ impl Device for Simulated {
 
     fn recorded(&mut self) -> Result<Recording, DeviceError> {
         let commands = self.recording.take().ok_or_else(none)?;
+        self.fault(Operation::Recorded)?;
         let number = self.number();
         self.recordings.insert(number, commands);
         Ok(Recording(number))
     }
 
     fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
+        self.fault(Operation::Replay)?;
         let commands = self.recordings.remove(&recording.0).ok_or_else(none)?;
         let done = commands.iter().try_for_each(|command| match command {
             Command::Launch(module, kernel, shape, args) => self.do_launch(*module, kernel, shape, args),

@@ -2,15 +2,17 @@
 //!
 //! Every assignment becomes kernels, but for those that are the same bytes by another shape, and so do library operations that
 //! have any ([`surject_codegen::kernels::library`]); kernels of one
-//! text are made once. What has no kernel — other library operations, and assignments whose types or operations a GPU has
-//! no form for — is a step of the host, which the plan says with the
-//! bytes that are copied for it and, of assignments, why. A loop carries its values in tensors of its own: what its body
+//! text are made once. Fourier transforms, triangular systems and factorisations are calls of NVIDIA's libraries where the
+//! device has these (`libraries`). What has no kernel and no call — other library operations, and assignments whose types or
+//! operations a GPU has no form for — is a step of the host, which the plan says with the
+//! bytes that are copied for it and why. A loop carries its values in tensors of its own: what its body
 //! yields is copied there, by way of others where one carried value becomes another. Where the number of its rounds is known
 //! (`rounds`) no condition is computed. Assignments that are the same in every round stand before the loop, those that
 //! depend on literals alone before the first run.
 
 use crate::Gpu;
 pub mod chains;
+mod libraries;
 mod loops;
 mod variables;
 
@@ -111,6 +113,7 @@ pub fn planned(
             params: Vec::new(),
             results: Vec::new(),
             kernels: Vec::new(),
+            calls: Vec::new(),
             host: Vec::new(),
             init: Vec::new(),
             steps: Vec::new(),
@@ -391,8 +394,19 @@ impl Planner<'_> {
         if let (LibOp::BitcastReshape { .. }, &[from], &[to]) = (op, args, targets) {
             return self.same(from, to);
         }
-        let call = Call::of(self.function, statement).filter(|call| call.refusal().is_none());
-        let Some(call) = call else { return self.host(statement, op.name(), None, steps) };
+        if let LibOp::Fft { .. }
+        | LibOp::Cholesky { .. }
+        | LibOp::TriangularSolve { .. }
+        | LibOp::Lapack { .. } = op
+        {
+            return self.library(statement, op, args, targets, steps);
+        }
+        let Some(call) = Call::of(self.function, statement) else {
+            return self.host(statement, op.name(), None, steps);
+        };
+        if let Some(reason) = call.refusal() {
+            return self.host(statement, op.name(), Some(reason), steps);
+        }
         // In loops that fill a tensor step by step the copy goes, and only the slice is written.
         if let (LibOp::DynamicUpdateSlice, &[operand, ..], &[target]) = (op, args, targets) {
             let LibraryKernels { launches, .. } = call.update_of_copy(self.gpu, &name)?;

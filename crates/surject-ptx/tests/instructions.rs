@@ -95,6 +95,11 @@ fn conversions_round_and_saturate() {
         ("cvt.rn.f32.f64 %r1, 0d3FF0000010000000; cvt.u64.u32 %out, %r1;", 1f32.to_bits().into()),
         ("cvt.f64.f32 %out, 0f3F800000;", 1f64.to_bits()),
         ("cvt.s32.s8 %r1, 0xff; cvt.u64.u32 %out, %r1;", 0xffff_ffff),
+        // A register that is wider than the type of the result gets its sign.
+        ("cvt.s8.s32 %h1, 0x1f7; cvt.s64.s16 %out, %h1;", -9i64 as u64),
+        ("cvt.s8.s32 %r1, 0xf7; cvt.s64.s32 %out, %r1;", -9i64 as u64),
+        ("cvt.s8.s32 %h1, 0xf7; mul.wide.s16 %r1, %h1, %h1; cvt.s64.s32 %out, %r1;", 81),
+        ("cvt.u8.u32 %h1, 0x1f7; cvt.s64.s16 %out, %h1;", 0xf7),
         ("cvt.u32.u8 %r1, 0x1ff; cvt.u64.u32 %out, %r1;", 0xff),
         (
             "mov.b32 %r1, 0x80; st.global.b8 [%q], %r1; ld.global.s8 %r2, [%q]; cvt.s64.s32 %out, %r2;",

@@ -19,7 +19,8 @@ enum { SURJECT_ARGUMENT = 0, SURJECT_RESULT = 1 };
 /* Why the last call of this thread failed; it stays until the next failure. */
 const char *surject_last_error(void);
 
-/* Loads an archive; one for a GPU onto the device "0", "1", ... (NULL: "0"). NULL where that fails. */
+/* Loads an archive; one for a GPU onto the device "0", "1", ... (NULL: "0"), or
+ * "simulated", an interpreter. NULL where that fails. */
 surject_program *surject_load(const char *path, const char *device);
 
 /* Forgets a program. */

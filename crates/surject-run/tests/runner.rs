@@ -51,6 +51,7 @@ fn plan() -> Plan {
             shape: Shape { blocks: [1; 3], threads: 2, shared: 0 },
             tensors: 3,
         }],
+        calls: Vec::new(),
         host: Vec::new(),
         init: vec![],
         steps: vec![Step::Launch { kernel: 0, tensors: ids }],

@@ -60,6 +60,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
         std::env::var_os("SURJECT_CASES").map_or_else(|| root().join("../shared/cases/jax"), PathBuf::from);
     let count = cases(&root().join("tests/programs"), &folder.join("cases/programs"))?
         + cases(&shared, &folder.join("cases/jax"))?;
+    let python = setup::jax()?;
+    let exported = ["benches/libraries.py", &folder.join("libraries").to_string_lossy()].map(String::from);
+    shell::run(&mut program(&python, &exported.each_ref().map(String::as_str)))?;
     let workloads = suite(&folder.join("suite"))?;
     for (name, target) in ARCHIVES {
         let from = root().join("tests/programs").join(name).join("program.mlir");
@@ -95,8 +98,12 @@ fn dry_run(folder: &Path) -> Outcome {
             return Err(wrong(&format!("a dry run has measured `{key}`")));
         }
     }
-    for key in ["correctness", "archives"] {
-        let all = run[key].as_array().map_or(&[][..], Vec::as_slice);
+    for (key, checks) in [
+        ("correctness", &run["correctness"]),
+        ("archives", &run["archives"]),
+        ("libraries", &run["libraries"]["checks"]),
+    ] {
+        let all = checks.as_array().map_or(&[][..], Vec::as_slice);
         if all.is_empty() || all.iter().any(|check| check["ok"] != true) {
             return Err(wrong(&format!("`{key}` does not hold")));
         }

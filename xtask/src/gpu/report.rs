@@ -32,11 +32,17 @@ fn words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+/// The last line of what a command said, without help: that is the error.
+fn said(text: &str) -> String {
+    let is_help = |line: &&str| line.trim_start().starts_with("= help");
+    text.lines().rfind(|line| !is_help(line)).unwrap_or_default().trim().to_string()
+}
+
 /// Why something was not measured, if it was not.
 fn unmeasured(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some("this run has no such step".into()),
-        value => value.get("unmeasured").map(words),
+        value => value.get("unmeasured").map(|why| said(&words(why))),
     }
 }
 
@@ -60,6 +66,7 @@ pub fn page(run: &Value) -> String {
     for (title, key) in [("Correctness", "correctness"), ("Archives, run without the compiler", "archives")] {
         checks(&mut text, title, &run[key]);
     }
+    libraries(&mut text, &run["libraries"]);
     bench(&mut text, "The suite", &run["alone"]);
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
     // What a run cut off may be timed afterwards, and put beside it by hand.
@@ -132,8 +139,36 @@ fn checks(text: &mut String, title: &str, value: &Value) {
     let _ = writeln!(text, "{passed} of {} pass.", all.len());
     for check in all.iter().filter(|c| c["ok"] != true) {
         let detail = words(&check["detail"]);
-        let last = detail.lines().last().unwrap_or_default();
-        let _ = writeln!(text, "* `{}`: {last}", words(&check["name"]));
+        let _ = writeln!(text, "* `{}`: {}", words(&check["name"]), said(&detail));
+    }
+}
+
+/// Fourier transforms and factorisations: by NVIDIA's libraries, and by the host with its copies.
+fn libraries(text: &mut String, value: &Value) {
+    if let Some(why) = unmeasured(value) {
+        let _ = writeln!(text, "\n## Fourier transforms and factorisations\n\nUnmeasured: {why}.");
+        return;
+    }
+    checks(text, "Fourier transforms and factorisations, by libraries and by the host", &value["checks"]);
+    let sides = ["by_libraries", "by_host"].map(|key| &value[key]);
+    if let Some(why) = sides.into_iter().find_map(unmeasured) {
+        let _ = writeln!(text, "\nTheir times are unmeasured: {why}.");
+        return;
+    }
+    text.push_str("\n| program | by libraries, ms | by the host, ms |\n|---|---:|---:|\n");
+    let [by_libraries, by_host] =
+        sides.map(|side| side["programs"].as_array().map_or(&[][..], Vec::as_slice));
+    for program in by_libraries {
+        let name = words(&program["name"]);
+        let host = by_host.iter().find(|other| other["name"] == program["name"]);
+        let ms = |program: Option<&Value>| match program {
+            None => "no time was left".to_string(),
+            Some(program) => match program.get("error") {
+                Some(error) => words(error).lines().next().unwrap_or_default().to_string(),
+                None => words(&program["surject"]["min_ms"]),
+            },
+        };
+        let _ = writeln!(text, "| {name} | {} | {} |", ms(Some(program)), ms(host));
     }
 }
 
@@ -143,6 +178,9 @@ fn bench(text: &mut String, title: &str, value: &Value) {
     if let Some(why) = unmeasured(value) {
         let _ = writeln!(text, "Unmeasured: {why}.");
         return;
+    }
+    if let Some(why) = value.get("peer") {
+        let _ = writeln!(text, "Without its peer: {}.\n", said(&words(why)));
     }
     let programs = value["programs"].as_array().map_or(&[][..], Vec::as_slice);
     let timed = programs.iter().filter(|p| p.get("error").is_none()).count();
@@ -231,11 +269,65 @@ mod tests {
             "correctness": [{ "name": "a", "ok": true, "seconds": 1, "detail": "" },
                             { "name": "b", "ok": false, "seconds": 1, "detail": "x\nDIFFERS" }],
             "archives": dry,
+            "libraries": { "checks": [{ "name": "lu_small by libraries", "ok": true, "detail": "" }],
+                           "by_libraries": dry, "by_host": dry },
         });
         let page = page(&run);
         assert_eq!(page.matches("Unmeasured: a dry run.").count(), 5, "{page}");
+        assert!(page.contains("Their times are unmeasured: a dry run."), "{page}");
         assert!(page.contains("1 of 2 pass.") && page.contains("* `b`: DIFFERS"), "{page}");
         assert!(!page.contains("Tflop/s"), "{page}");
+    }
+
+    #[test]
+    fn libraries_stand_beside_the_host() {
+        let timed = |ms: f64| {
+            json!({ "programs": [{ "name": "lu", "surject": { "min_ms": ms } },
+                                                   { "name": "svd", "error": "not supported\nat all" }] })
+        };
+        let mut value = json!({ "checks": [{ "name": "lu by the host", "ok": false, "detail": "DIFFERS" }],
+                                "by_libraries": timed(1.5), "by_host": timed(30.0) });
+        let text = |value: &Value| page(&json!({ "schema": 1, "libraries": value }));
+        let found = text(&value);
+        assert!(found.contains("0 of 1 pass.") && found.contains("* `lu by the host`: DIFFERS"), "{found}");
+        assert!(found.contains("| lu | 1.5 | 30.0 |\n| svd | not supported | not supported |"), "{found}");
+        value["by_host"] = json!({ "programs": [] });
+        assert!(text(&value).contains("| lu | 1.5 | no time was left |"), "{}", text(&value));
+    }
+
+    #[test]
+    fn errors_stand_without_their_help() {
+        let detail = "in the kernel\nthe GPU is lost: gone\n  = help: start again";
+        let page = page(&json!({
+            "schema": 1,
+            "correctness": [{ "name": "a", "ok": false, "detail": detail }],
+            "archives": { "unmeasured": "there is no CUDA driver\n  = help: install one" },
+        }));
+        assert!(page.contains("* `a`: the GPU is lost: gone\n"), "{page}");
+        assert!(page.contains("Unmeasured: there is no CUDA driver.\n"), "{page}");
+    }
+
+    /// The JSON of a run becomes a page and a copy of it; what is none, or a dry run, is refused.
+    #[test]
+    fn a_run_becomes_a_folder() {
+        let folder = std::env::temp_dir().join(format!("surject-report-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, out) = (folder.join("gpu.json"), folder.join("out"));
+        let write = |value: &Value| std::fs::write(&file, value.to_string()).unwrap();
+        write(&json!({ "schema": 1, "dry_run": false, "machine": { "gpu": "H100", "processors": 16 } }));
+        run(&file, Some(&out)).unwrap();
+        let page = std::fs::read_to_string(out.join("README.md")).unwrap();
+        assert!(page.contains("* Machine: H100; 16 processors"), "{page}");
+        assert!(page.contains("Unmeasured: this run has no such step."), "{page}");
+        assert!(out.join("run.json").exists());
+        write(&json!({ "schema": 2 }));
+        assert!(run(&file, Some(&out)).unwrap_err().contains("another version"));
+        write(&json!({ "schema": 1, "dry_run": true }));
+        assert!(run(&file, None).unwrap_err().contains("this is a dry run"));
+        std::fs::write(&file, "{").unwrap();
+        assert!(run(&file, Some(&out)).unwrap_err().contains("gpu.json"));
+        assert!(run(&folder.join("none.json"), Some(&out)).unwrap_err().contains("none.json"));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -3,9 +3,11 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod faults;
 mod groups;
 mod harness;
 mod kernels;
+mod libraries;
 mod plans;
 mod programs;
 mod resources;

@@ -49,6 +49,8 @@ impl Block<'_> {
             Op::Convert { to, from, rounding, saturate } => {
                 let value = self.value(thread, operand(1)?)?;
                 let value = convert(value, *from, *to, *rounding, *saturate)?;
+                // A wider register gets the sign.
+                let value = if to.kind == Kind::Signed { signed(value, *to) as u64 } else { value };
                 self.set(thread, target()?, value)
             }
             Op::ConvertPair { to } => {

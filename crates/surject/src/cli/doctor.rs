@@ -4,7 +4,7 @@ use crate::Failure;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
-use surject_cuda::{Device, DeviceError, DeviceName, Driver};
+use surject_cuda::{Device, DeviceError, DeviceName, Driver, Library};
 use surject_gpu::Gpu;
 use surject_mlir::pipelines::{Kind, Pipeline};
 
@@ -58,6 +58,9 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
                 line(&format!("GPU {number}"), gpu(number))?;
             }
         }
+    }
+    for library in Library::ALL {
+        line(&library.to_string(), cuda_library(library))?;
     }
     line("ptxas", tool("ptxas", "cargo xtask setup (assembles PTX in tests; a driver does so itself)"))?;
     line("nvdisasm", tool("nvdisasm", "pip install nvidia-cuda-nvdisasm (`surject opt --emit sass`)"))
@@ -160,6 +163,19 @@ fn gpu(number: i32) -> Result<String, String> {
         info.memory >> 20,
         info.shared >> 10
     ))
+}
+
+/// Whether programs on a GPU call a library, and what they do without it.
+fn cuda_library(library: Library) -> Result<String, String> {
+    let what = match library {
+        Library::Cublas => "triangular systems",
+        Library::Cufft => "Fourier transforms",
+        Library::Cusolver => "factorisations",
+    };
+    match Driver::library(library) {
+        Ok(()) => Ok(format!("{what} on a GPU")),
+        Err(error) => Err(format!("{what} of programs on a GPU stay with the host: {error}")),
+    }
 }
 
 fn first_line(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
 use super::tensor;
-use crate::cuda::{self, CudaSession};
+use crate::cuda::CudaSession;
 use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, processor_named, scheduled};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
@@ -76,7 +76,7 @@ pub struct Arguments {
     #[arg(long)]
     time: bool,
     /// Run for at least one second and print the plan: kernel by kernel, what it was estimated to
-    /// take and what it took. With `--backend cuda`: what every launch takes by itself.
+    /// take and what it took. With `--backend cuda`: the steps with their memory, and what every launch takes by itself.
     #[arg(long)]
     profile: bool,
     /// What compiled code does with subnormal numbers: `keep`, as IEEE 754 says, or `flush` them to zero, as XLA does.
@@ -503,9 +503,13 @@ fn profile(
     Ok(())
 }
 
-/// Prints what every launch takes on a device, the longest first.
+/// Prints the plan as it runs on a device, and what every launch takes there, the longest first; or why that is not known.
 fn launches(session: &mut CudaSession, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut times = session.launch_times().map_err(cuda::failed)?;
+    super::print(out, format_args!("{}", session.plan()))?;
+    let mut times = match session.launch_times() {
+        Ok(times) => times,
+        Err(error) => return super::print(out, format_args!("launches: unmeasured: {error}\n")),
+    };
     times.sort_by(|a, b| b.us.total_cmp(&a.us));
     for LaunchTime { kernel, us } in times {
         let kernel = &session.plan().kernels[kernel as usize];

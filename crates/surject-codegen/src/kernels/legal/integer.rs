@@ -130,17 +130,20 @@ fn shift(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Value {
     let width = lines.integer(dtype.bits().into(), amount);
     let last = lines.integer((dtype.bits() - 1).into(), amount);
     let inside = lines.binary(BinaryOp::Lt, amount, width);
-    let amount = lines.select(inside, amount, last);
     if op == BinaryOp::ShrArith {
+        let amount = lines.select(inside, amount, last);
         // The highest bit is the sign, of unsigned numbers too.
         let (x, amount) = (lines.bitcast(x, signed(dtype)), lines.bitcast(amount, signed(dtype)));
         let y = lines.binary(op, x, amount);
         return lines.bitcast(y, dtype);
     }
+    // A choice behind the shift is left out by LLVM for GPUs, whose instructions give 0 for the width and more; but they
+    // read 32 bits of the amount.
     let bits = lines.bitcast(x, unsigned(dtype));
+    let zero = lines.integer(0, bits);
+    let bits = lines.select(inside, bits, zero);
+    let amount = lines.binary(BinaryOp::And, amount, last);
     let y = lines.binary(op, bits, amount);
-    let zero = lines.integer(0, y);
-    let y = lines.select(inside, y, zero);
     lines.bitcast(y, dtype)
 }
 
