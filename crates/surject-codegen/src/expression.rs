@@ -2,13 +2,14 @@
 //!
 //! * `dag` holds the nodes, `address` affine expressions of loops and the guards on them, `output` what is stored.
 //! * `build` composes every read into the addresses of the loads below it, and makes every accumulation inside of a stored
-//!   field a reduction over loops of its own, by base change (`solve`). What has no such form is a `Stop`, which says what
+//!   field a reduction over loops of its own, by base change (`solve`). What has no such form is a `stop`, which says what
 //!   must be stored first or taken apart.
 //! * `polyphase` takes an output apart by the remainders of its positions, where windows run over tensors with holes: each
 //!   phase visits no hole.
 //! * `gather` makes gathers nodes, `complex` complex numbers pairs of nodes, `positions` and `narrow` do arithmetic on
 //!   positions, `renumber` reads reshapes without a common refinement, `facts` says what values can be.
-//! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off.
+//! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off;
+//!   `stored_tail` is what the graph keeps of those of tensors in memory.
 //! * `uses` and `inline` say which variables are evaluated where they are read.
 
 pub(crate) mod address;
@@ -27,5 +28,7 @@ pub(crate) mod positions;
 pub(crate) mod renumber;
 pub(crate) mod rewrite;
 pub(crate) mod solve;
+pub(crate) mod stop;
+pub(crate) mod stored_tail;
 pub(crate) mod tail;
 pub(crate) mod uses;

@@ -107,7 +107,13 @@ pub fn kernels(
         LibOp::Fft { kind, lengths } => external::fft(&call, *kind, lengths),
         LibOp::Cholesky { lower } => external::cholesky(&call, *lower),
         LibOp::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
-            external::triangular_solve(&call, *left_side, *lower, *unit_diagonal, *transpose)
+            let systems = external::Triangular {
+                left_side: *left_side,
+                lower: *lower,
+                unit_diagonal: *unit_diagonal,
+                transpose: *transpose,
+            };
+            external::triangular_solve(&call, &systems)
         }
         LibOp::Lapack { routine } => external::lapack(&call, *routine),
     };

@@ -3,6 +3,8 @@
 //! Where an [`IndexMap`](surject_index::IndexMap) speaks of the axes of a space, an address speaks of the loops
 //! that are open at a point of a kernel, and names only those that it uses.
 
+use surject_ir::FieldId;
+
 /// A loop of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoopId(pub u8);
@@ -180,6 +182,16 @@ impl Guard {
         }
     }
 }
+
+/// Where a field is evaluated: a position per axis of its space, and where that position exists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Access {
+    pub(crate) components: Vec<Lin>,
+    pub(crate) guards: Vec<Guard>,
+}
+
+/// A field, and the number of where it is evaluated.
+pub(crate) type Point = (FieldId, usize);
 
 #[cfg(test)]
 mod tests {

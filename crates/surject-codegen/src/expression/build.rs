@@ -1,55 +1,20 @@
 //! From a field to the expression of a kernel.
 
 use crate::CodegenError;
-use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::address::{Access, Guard, GuardFact, Lin, LoopId, LoopSet, Point};
 use crate::expression::compose::{compose, compose_affine, linearise, sizes};
-use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::dag::{Buf, Dag, Node, NodeId, Parts};
 use crate::expression::gather::{Gathered, Start};
-use crate::expression::polyphase::{self, Residues, Shape};
+use crate::expression::polyphase::{self, Shape};
 use crate::expression::renumber::{self, renumbered};
 use crate::expression::solve::{Refusal, solve};
+use crate::expression::stop::{Residues, Stop};
 use crate::expression::{complex, inline, positions};
 use std::collections::HashMap;
 use surject_index::{IndexMap, Space};
 use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, Scalar, Var};
 
-/// A value of a field: one node, or two for a complex number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts {
-    /// The value, or its real part.
-    pub re: NodeId,
-    /// The imaginary part of a complex number.
-    pub im: Option<NodeId>,
-}
-
-/// Why a field is not one expression over the loops at hand.
-#[derive(Clone, Debug)]
-pub enum Stop {
-    /// This accumulation must be stored on its own first.
-    Spill(FieldId),
-    /// This loop must be split into an outer loop and an inner one of this extent.
-    Split(LoopId, i64),
-    /// These loops and these axes of accumulations must be taken apart by their remainders, or this accumulation
-    /// must be stored on its own first.
-    Phase(Residues, FieldId),
-    /// It cannot be compiled.
-    Error(CodegenError),
-}
-
-impl From<CodegenError> for Stop {
-    fn from(error: CodegenError) -> Stop {
-        Stop::Error(error)
-    }
-}
-
-/// Where a field is evaluated: a position per axis of its space, and where that position exists.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Access {
-    pub(crate) components: Vec<Lin>,
-    pub(crate) guards: Vec<Guard>,
-}
-
-pub(crate) type Point = (FieldId, usize);
+mod gather;
 
 /// How the value at a point is made from the values at other points.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! Complex numbers as pairs of real nodes.
 
 use crate::CodegenError;
-use crate::expression::build::Parts;
-use crate::expression::dag::{Dag, Node, NodeId};
+use crate::expression::dag::{Dag, Node, NodeId, Parts};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 
 /// Only sums of complex numbers are sums of their parts; every other accumulation would need both at once.

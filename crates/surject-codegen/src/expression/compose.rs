@@ -2,8 +2,8 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
-use crate::expression::build::Stop;
 use crate::expression::dag::Dag;
+use crate::expression::stop::Stop;
 use surject_index::{Affine, IndexMap, Space};
 use surject_ir::{AccOp, BinaryOp};
 

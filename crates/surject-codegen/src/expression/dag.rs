@@ -5,7 +5,7 @@
 //! field and address is evaluated once, and children stand before parents.
 
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
-use crate::expression::tail::StoredTails;
+use crate::expression::stored_tail::StoredTail;
 use crate::machine::elem::Elem;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,6 +19,15 @@ pub fn buf(var: Var) -> Buf {
 /// A node of a [`Dag`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
+
+/// A value of a field: one node, or two for a complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The value, or its real part.
+    pub re: NodeId,
+    /// The imaginary part of a complex number.
+    pub im: Option<NodeId>,
+}
 
 /// A tensor in memory: a variable of the function, or a temporary of the code generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,6 +111,9 @@ pub struct NodeData {
     /// The loops the value depends on, those of reductions inside not counted.
     pub deps: LoopSet,
 }
+
+/// What is known of tensors in memory.
+pub(crate) type StoredTails = HashMap<Buf, Vec<StoredTail>>;
 
 /// The graph.
 #[derive(Clone, Debug, Default)]

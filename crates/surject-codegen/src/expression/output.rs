@@ -2,8 +2,8 @@
 
 use crate::CodegenError;
 use crate::expression::address::Lin;
-use crate::expression::build::{Parts, Stop};
-use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::dag::{Buf, Dag, Node, NodeId, Parts};
+use crate::expression::stop::Stop;
 use surject_ir::AccOp;
 
 /// The outputs of a value: one, or the two parts of a complex number.

@@ -16,17 +16,9 @@ use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::facts;
 use crate::expression::narrow::narrowed;
 use crate::expression::rewrite::Rewriter;
+use crate::expression::stop::Residues;
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, eval};
-
-/// Loops over the output and axes of accumulations, with the number that their remainders are of.
-#[derive(Clone, Debug, Default)]
-pub struct Residues {
-    /// Loops over the output.
-    pub outer: Vec<(LoopId, i64)>,
-    /// Axes of the product spaces of accumulations.
-    pub axes: Vec<((FieldId, usize), i64)>,
-}
 
 /// A change of the loops over the output.
 #[derive(Clone, Copy, Debug)]

@@ -14,21 +14,9 @@ use crate::expression::address::{Guard, Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::positions::position;
+use crate::expression::stored_tail::{Side, StoredTail};
 use std::collections::HashMap;
 use surject_ir::{BinaryOp, Scalar, UnaryOp};
-
-/// The end of a loop at which a tail lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
-    /// The first positions.
-    Before,
-    /// The last positions.
-    After,
-}
-
-impl Side {
-    pub(crate) const BOTH: [Side; 2] = [Side::Before, Side::After];
-}
 
 /// A digit of the position along a loop, times a factor: `coeff · (l mod modulus)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,22 +71,6 @@ pub(crate) struct Tail {
     /// The value in the tail, where it is the same for all positions of the other loops too.
     pub(crate) value: Option<Scalar>,
 }
-
-/// The tail of a tensor in memory, in terms of its row-major digits.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StoredTail {
-    side: Side,
-    /// Stride and extent of every digit, the largest stride first.
-    digits: Vec<(i64, i64)>,
-    /// The digit along which the tail lies, and the factors of the others.
-    along: usize,
-    terms: Vec<(usize, i64)>,
-    offset: i64,
-    value: Option<Scalar>,
-}
-
-/// What is known of tensors in memory.
-pub(crate) type StoredTails = HashMap<Buf, Vec<StoredTail>>;
 
 /// How a value depends on the position along a loop.
 #[derive(Clone, Debug)]

@@ -2,13 +2,15 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::build::{Builder, Parts, Stop};
+use crate::expression::build::Builder;
 use crate::expression::complex;
 use crate::expression::compose::box_loops;
 use crate::expression::compose::{compose, linearise, sizes};
+use crate::expression::dag::Parts;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};
+use crate::expression::stop::Stop;
 use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};

@@ -26,7 +26,7 @@
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
-use super::contraction::{Contraction, Tiles, WARP, fit};
+use super::contraction::{Contraction, Tiles, fit};
 use super::expression::Expression;
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
@@ -36,6 +36,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
+
+mod check;
+use check::{Nest, Sharing, Unfit, check};
 
 /// A directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -337,7 +340,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
     }
     // The first nest is that of the points.
-    let mut nests: Vec<(Option<NodeId>, Vec<Axis>)> = vec![(None, axes(&expression.loops))];
+    let mut nests: Vec<Nest> = vec![(None, axes(&expression.loops))];
     for n in expression.nodes() {
         if let Node::Reduce { loops, .. } = &expression.dag[n].node {
             nests.push((Some(n), axes(loops)));
@@ -348,7 +351,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         apply(expression, directive, &mut nests, &mut cut)
             .map_err(|message| ScheduleError { line: Some(i + 1), message })?;
     }
-    let (threads, warps) = check(expression, &nests).map_err(|Unfit { name, message }| {
+    let sharing = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
             Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
             _ => false,
@@ -357,6 +360,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     })?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
+    let Sharing { threads, warps } = sharing;
     Ok(Resolved { points, reductions, threads, warps, ..Resolved::form(cut) })
 }
 
@@ -366,16 +370,15 @@ type Change<'a> = &'a mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>
 fn apply(
     expression: &Expression,
     directive: &Directive,
-    nests: &mut [(Option<NodeId>, Vec<Axis>)],
+    nests: &mut [Nest],
     cut: &mut Vec<LoopId>,
 ) -> Result<(), String> {
-    let names = |nests: &[(Option<NodeId>, Vec<Axis>)]| -> String {
+    let names = |nests: &[Nest]| -> String {
         let all: Vec<&str> = nests.iter().flat_map(|n| n.1.iter().map(|a| a.name.as_str())).collect();
         all.join(", ")
     };
-    let unknown = |name: &str, nests: &[(Option<NodeId>, Vec<Axis>)]| {
-        format!("there is no loop `{name}` here; there are {}", names(nests))
-    };
+    let unknown =
+        |name: &str, nests: &[Nest]| format!("there is no loop `{name}` here; there are {}", names(nests));
     // A loop of a reduction may be one of several reductions: all of them are meant.
     let mut each = |name: &str, f: Change<'_>| {
         let mut found = false;
@@ -457,145 +460,4 @@ fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), Strin
     }
     axis.kind = kind;
     Ok(())
-}
-
-/// A loop that cannot run as it stands.
-struct Unfit {
-    name: String,
-    message: String,
-}
-
-/// Can the loops run as they stand now? Gives the numbers of threads and of warps that share loops.
-fn check(
-    expression: &Expression,
-    nests: &[(Option<NodeId>, Vec<Axis>)],
-) -> Result<(Option<i64>, Option<i64>), Unfit> {
-    // A loop over threads and one over warps, and how many share them.
-    let mut threads: Option<(&str, i64)> = None;
-    let mut warps: Option<(&str, i64)> = None;
-    // The lanes of the points, whose nest is the first.
-    let mut lanes: Option<&Axis> = None;
-    let all = || nests.iter().flat_map(|n| &n.1);
-    let of_warp = all().any(|a| a.kind == AxisKind::Parallel(Level::Warp));
-    let has_threads = all().any(|a| a.kind == AxisKind::Parallel(Level::Thread));
-    for (reduction, axes) in nests {
-        let mut levels: Vec<Level> = Vec::new();
-        for (i, axis) in axes.iter().enumerate() {
-            let name = &axis.name;
-            let unfit = |message: String| Err(Unfit { name: name.clone(), message });
-            if matches!(axis.kind, AxisKind::Parallel(_) | AxisKind::Lanes)
-                && reduction.is_none()
-                && !expression.free.contains(axis.of)
-            {
-                return unfit(format!(
-                    "iterations of `{name}` store the same elements: they run one after the other"
-                ));
-            }
-            match axis.kind {
-                AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
-                    let blocks = |a: &Axis| matches!(a.kind, AxisKind::Parallel(Level::Block));
-                    if !nests[0].1.iter().any(blocks) {
-                        return unfit(format!("the {level}s of `{name}` stand inside of a loop over blocks"));
-                    }
-                    let alike = || axes.iter().filter(|a| a.kind == axis.kind);
-                    if (level == Level::Warp || reduction.is_some()) && alike().count() > 1 {
-                        return unfit(format!("`{name}` is not the only loop over {level}s"));
-                    }
-                    let all_extents = alike().try_fold(1i64, |n, a| n.checked_mul(a.extent));
-                    let extent = all_extents.filter(|&n| n <= BLOCK);
-                    let Some(extent) = extent.or((alike().count() == 1).then_some(axis.extent)) else {
-                        return unfit(format!(
-                            "a block has {BLOCK} threads at most, and `{name}` has more with others"
-                        ));
-                    };
-                    let shared = if level == Level::Thread { &mut threads } else { &mut warps };
-                    if let Some((other, others)) = shared.filter(|other| other.1 != extent) {
-                        return unfit(format!("`{name}` has {extent} {level}s, and `{other}` has {others}"));
-                    }
-                    *shared = Some((name, extent));
-                    // In a warp threads exchange values, those of several warps meet in memory of the block.
-                    if level == Level::Warp && reduction.is_some() {
-                        if extent > BLOCK / WARP {
-                            return unfit(format!(
-                                "a reduction is shared by {} warps of a block at most; `{name}` has {extent}",
-                                BLOCK / WARP
-                            ));
-                        }
-                        if !has_threads {
-                            return unfit(format!(
-                                "warps that share the reduction over `{name}` have threads: make a loop parallel"
-                            ));
-                        }
-                    }
-                    if level == Level::Thread && reduction.is_some() {
-                        let most = if of_warp { WARP } else { BLOCK };
-                        let exchanges = extent <= WARP && extent.count_ones() == 1;
-                        if !(exchanges || extent <= most && extent % WARP == 0) {
-                            return unfit(format!(
-                                "a reduction is shared by 2, 4, 8, 16 or {WARP} threads of a warp, or by whole warps of a \
-                                 block, {BLOCK} threads at most; `{name}` has {extent}"
-                            ));
-                        }
-                    }
-                    // Each agent has a value of its own of what depends on a loop that they share.
-                    let depends = |other: &&Axis| {
-                        other.kind == axis.kind
-                            && reduction.is_some_and(|n| expression.dag[n].deps.contains(other.of))
-                    };
-                    if let Some(other) = all().find(depends) {
-                        let other = &other.name;
-                        return unfit(format!(
-                            "the reduction over `{name}` depends on `{other}`, of which each {level} has a part"
-                        ));
-                    }
-                }
-                AxisKind::Parallel(level) => {
-                    if reduction.is_some() {
-                        return unfit(format!(
-                            "`{name}` is a loop of a reduction, which only threads and warps share"
-                        ));
-                    }
-                    if levels.len() != i {
-                        return unfit(format!(
-                            "the loop `{name}` is parallel and stands inside of one that is not"
-                        ));
-                    }
-                    let fits = match levels.last() {
-                        None => matches!(level, Level::Task | Level::Block),
-                        Some(Level::Block) => level == Level::Block,
-                        Some(_) => false,
-                    };
-                    if !fits {
-                        let outer =
-                            levels.last().map_or("nothing".to_string(), |l| format!("a loop over {l}s"));
-                        return unfit(format!("`{name}` is a loop over {level}s, and around it is {outer}"));
-                    }
-                    levels.push(level);
-                }
-                AxisKind::Lanes => {
-                    if i + 1 != axes.len() {
-                        return unfit(format!("`{name}` is vectorised, and is not the innermost loop"));
-                    }
-                    if !(2..=MAX_LANES).contains(&axis.extent) {
-                        let extent = axis.extent;
-                        return unfit(format!(
-                            "`{name}` runs {extent} times, and a vector has 2 to {MAX_LANES} lanes; split it first"
-                        ));
-                    }
-                    // Reductions that are vectorised beside each other do not meet; lanes of the points meet those that
-                    // depend on them.
-                    match reduction {
-                        None => lanes = Some(axis),
-                        Some(n) => {
-                            if let Some(point) = lanes.filter(|p| expression.dag[*n].deps.contains(p.of)) {
-                                return unfit(format!("`{}` is vectorised already", point.name));
-                            }
-                        }
-                    }
-                }
-                AxisKind::Serial | AxisKind::Unrolled => {}
-            }
-        }
-    }
-    Ok((threads.map(|t| t.1), warps.map(|w| w.1)))
 }

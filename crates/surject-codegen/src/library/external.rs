@@ -255,13 +255,18 @@ pub fn cholesky(call: &Call<'_>, lower: bool) -> Result<Kernel, CodegenError> {
     call.finish(w, 1, format!("cholesky {shape:?}"))
 }
 
-pub fn triangular_solve(
-    call: &Call<'_>,
-    left_side: bool,
-    lower: bool,
-    unit_diagonal: bool,
-    transpose: Transpose,
-) -> Result<Kernel, CodegenError> {
+/// The systems of a triangular solve.
+pub struct Triangular {
+    /// Does the matrix stand left of what is unknown?
+    pub left_side: bool,
+    /// Is it the lower triangle?
+    pub lower: bool,
+    pub unit_diagonal: bool,
+    pub transpose: Transpose,
+}
+
+pub fn triangular_solve(call: &Call<'_>, systems: &Triangular) -> Result<Kernel, CodegenError> {
+    let &Triangular { left_side, lower, unit_diagonal, transpose } = systems;
     let dag = Dag::default();
     let mut w = Writer::new(call, &dag);
     let (root, a, b) = (w.root(), call.arg(0)?, call.arg(1)?);

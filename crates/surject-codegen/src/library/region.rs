@@ -3,8 +3,10 @@
 use crate::CodegenError;
 use crate::code::Value;
 use crate::expression::address::LoopId;
-use crate::expression::build::{Builder, Parts, Stop};
+use crate::expression::build::Builder;
+use crate::expression::dag::Parts;
 use crate::expression::dag::{Dag, Node, NodeId};
+use crate::expression::stop::Stop;
 use crate::library::{Call, Writer};
 use crate::lower::emit::{At, ScopeId, Val};
 use crate::machine::elem::Elem;

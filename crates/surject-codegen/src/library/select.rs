@@ -15,6 +15,7 @@ use crate::library::{Call, Loop, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
 use crate::lower::row::Kernel;
+use crate::lower::vectors::Lanes;
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
@@ -70,7 +71,7 @@ pub fn select_and_scatter(call: &Call<'_>, window: &Window) -> Result<Vec<Kernel
     }
     if !out.contains(&0) {
         kernels.push(match (step, Line::of(window, &shape, &out, dtype)) {
-            (Some(step), _) => in_lanes(call, window, (alone, step))?,
+            (Some(step), _) => in_lanes(call, window, step)?,
             (None, Some(line)) => chosen::in_lanes(call, window, &line)?,
             (None, None) => one_by_one(call, window)?,
         });
@@ -118,16 +119,10 @@ fn fill(call: &Call<'_>) -> Result<Kernel, CodegenError> {
 }
 
 impl Writer<'_> {
-    /// Loads the first `active` of `lanes` neighbours, as a vector of register type.
-    fn load_lanes(
-        &mut self,
-        scope: ScopeId,
-        from: (Value, Value),
-        dtype: DType,
-        (active, lanes): (usize, usize),
-    ) -> Value {
-        let mask = (active < lanes).then(|| self.em.first_lanes(active, lanes));
-        self.lanes_where(At { scope, lanes }, from, dtype, (1, mask))
+    /// Loads neighbours into the active lanes, as a vector of register type.
+    fn load_lanes(&mut self, scope: ScopeId, from: (Value, Value), dtype: DType, part: Lanes) -> Value {
+        let mask = self.em.active_lanes(part);
+        self.lanes_where(At { scope, lanes: part.lanes }, from, dtype, (1, mask))
     }
 
     /// The loops over the numbers of windows: the share of a task in the axes on which windows are apart, then the
@@ -170,13 +165,13 @@ struct Selection<'a> {
 }
 
 /// Windows side by side along the last axis.
-fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Result<Kernel, CodegenError> {
+fn in_lanes(call: &Call<'_>, window: &Window, step: i64) -> Result<Kernel, CodegenError> {
     let (dag, select) = region::inline(call, call.region(0)?, Dag::default())?;
     let (dag, scatter) = region::inline(call, call.region(1)?, dag)?;
     let mut w = Writer::new(call, &dag);
     let (operand, source, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
     let (dtype, shape, out) = (call.dtype(target), call.sizes(operand)?, call.sizes(source)?);
-    let extents = sizes_of(window);
+    let (extents, alone) = (sizes_of(window), (0..shape.len()).all(|a| separate(window, a)));
     let init = initial(&mut w, call, 2, &[dtype])?.swap_remove(0).swap_remove(0);
     let pointers = [w.pointer(operand)?, w.pointer(source)?, w.pointer(target)?];
     let work = out.iter().chain(&extents).product::<i64>().saturating_mul(4);
@@ -192,27 +187,31 @@ fn in_lanes(call: &Call<'_>, window: &Window, (alone, step): (bool, i64)) -> Res
     let most = 1 << (line.unsigned_abs() as usize).min(LANES).ilog2();
     // Windows that are alone may be done twice: the last ones of a line are as many as the others.
     let parts = match step {
-        1 => [(0, main, LANES, LANES), (main, line, rest, rest.next_power_of_two().max(2))],
-        _ => [(0, line, most, most), (line, line, 0, 1)],
+        1 => [(0..main, Lanes::all(LANES)), (main..line, Lanes::holding(rest))],
+        _ => [(0..line, Lanes::all(most)), (line..line, Lanes::holding(0))],
     };
-    for (from, end, active, lanes) in parts {
-        if from == end {
+    for (range, part) in parts {
+        if range.is_empty() {
             continue;
         }
         let inner = w.em.open(scope, Vec::new(), None);
         let iv = w.em.name();
         let mut first = iv;
         if step > 1 {
-            let last = w.em.int(line - lanes as i64);
+            let last = w.em.int(line - part.lanes as i64);
             first = w.arith(inner, "arith.minsi", iv, last);
         }
         if let Some(last) = number.last_mut() {
             *last = first;
         }
         let address = w.address(inner, &number, &strides(&out));
-        let addend = w.load_lanes(inner, (selection.pointers[1], address), dtype, (active, lanes));
-        selection.windows(&mut w, inner, &number, addend, (active, lanes))?;
-        let bounds = Bounds { low: w.em.int(from), high: w.em.int(end), step: w.em.int(lanes as i64) };
+        let addend = w.load_lanes(inner, (selection.pointers[1], address), dtype, part);
+        selection.windows(&mut w, inner, &number, addend, part)?;
+        let bounds = Bounds {
+            low: w.em.int(range.start),
+            high: w.em.int(range.end),
+            step: w.em.int(part.lanes as i64),
+        };
         w.em.close_loop(inner, iv, &bounds, &[]);
     }
     w.close(loops, &[], &[], Vec::new());
@@ -227,9 +226,9 @@ impl Selection<'_> {
         scope: ScopeId,
         number: &[Value],
         addend: Value,
-        (active, lanes): (usize, usize),
+        part: Lanes,
     ) -> Result<(), CodegenError> {
-        let e = Elem::of(self.dtype);
+        let (e, lanes) = (Elem::of(self.dtype), part.lanes);
         let extents = sizes_of(self.window);
         let [operand, _, target] = &self.pointers;
         let init = Val { ssa: self.init, lanes: 1 };
@@ -248,7 +247,7 @@ impl Selection<'_> {
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
         let mut next = if loops.is_empty() { before.clone() } else { state };
-        for (n, value) in self.load(w, inner, (*operand, address), (active, lanes)).into_iter().enumerate() {
+        for (n, value) in self.load(w, inner, (*operand, address), part).into_iter().enumerate() {
             let keep = flat(&self.select.apply_lanes(w, inner, &[vec![next[2]], vec![value]], lanes)?);
             let keep =
                 keep.first().ok_or_else(|| CodegenError::malformed("a selection without an answer"))?;
@@ -270,11 +269,7 @@ impl Selection<'_> {
         let (address, inside) = position(w, inner, self.window, &self.shape, number, &element);
         let body = w.em.open(inner, Vec::new(), None);
         let at = At { scope: body, lanes };
-        let old = if self.alone {
-            init
-        } else {
-            w.load_lanes(body, (*target, address), self.dtype, (active, lanes))
-        };
+        let old = if self.alone { init } else { w.load_lanes(body, (*target, address), self.dtype, part) };
         let joined = flat(&self.scatter.apply_lanes(w, body, &[vec![old], vec![addend]], lanes)?);
         let joined = joined.first().ok_or_else(|| CodegenError::malformed("a scatter without a value"))?;
         let mut values = Vec::new();
@@ -283,7 +278,7 @@ impl Selection<'_> {
             let here = w.em.cmpi(at, "eq", chosen[1], number_here, Elem::I32);
             values.push(w.em.select(at, here, *joined, old, e));
         }
-        self.store(w, body, (*target, address), values, (active, lanes));
+        self.store(w, body, (*target, address), values, part);
         w.em.close_if(body, inside);
         w.close(loops, &[], &[], Vec::new());
         Ok(())
@@ -295,12 +290,12 @@ impl Selection<'_> {
         w: &mut Writer<'_>,
         scope: ScopeId,
         (pointer, address): (Value, Value),
-        (active, lanes): (usize, usize),
+        part: Lanes,
     ) -> Vec<Value> {
         if self.step == 1 {
-            return vec![w.load_lanes(scope, (pointer, address), self.dtype, (active, lanes))];
+            return vec![w.load_lanes(scope, (pointer, address), self.dtype, part)];
         }
-        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
+        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes: part.lanes });
         let first = w.element(scope, pointer, address, elem);
         let rows = Rows { first, stride: self.step, reach: self.step, elem };
         let columns = w.em.columns(&rows, at);
@@ -314,14 +309,15 @@ impl Selection<'_> {
         scope: ScopeId,
         (pointer, address): (Value, Value),
         mut values: Vec<Value>,
-        (active, lanes): (usize, usize),
+        part: Lanes,
     ) {
         if self.step == 1 {
             let value = values.pop().unwrap_or_default();
-            let mask = (active < lanes).then(|| w.em.first_lanes(active, lanes));
-            return w.store_lanes(At { scope, lanes }, (pointer, address), (self.dtype, value), (1, mask));
+            let mask = w.em.active_lanes(part);
+            let at = At { scope, lanes: part.lanes };
+            return w.store_lanes(at, (pointer, address), (self.dtype, value), (1, mask));
         }
-        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes });
+        let (elem, at) = (Elem::in_memory(self.dtype), At { scope, lanes: part.lanes });
         let first = w.element(scope, pointer, address, elem);
         let columns: Vec<Value> = values.into_iter().map(|v| w.em.narrow(self.dtype, v, at)).collect();
         w.em.store_columns(first, &columns, elem, at);

@@ -26,7 +26,7 @@ impl Emitter<'_> {
     pub(crate) fn divide_lanes(&mut self, at: At, op: BinaryOp, dtype: DType, x: Value, y: Value) -> Value {
         let (e, signed) = (Elem::of(dtype), dtype.is_signed_int());
         if e == Elem::I64 {
-            return self.divide_long(at, op, signed, x, y);
+            return self.divide_long(at, op, dtype, x, y);
         }
         if e != Elem::I32 {
             return self.divide_narrow(at, op, dtype, x, y);
@@ -78,8 +78,8 @@ impl Emitter<'_> {
 
     /// Of 64 bits: in `f64` where both numbers are exact there. A quotient that is no integer then is farther from one
     /// than it is rounded.
-    fn divide_long(&mut self, at: At, op: BinaryOp, signed: bool, x: Value, y: Value) -> Value {
-        let (e, f) = (Elem::I64, Elem::F64);
+    fn divide_long(&mut self, at: At, op: BinaryOp, dtype: DType, x: Value, y: Value) -> Value {
+        let (e, f, signed) = (Elem::I64, Elem::F64, dtype.is_signed_int());
         let pick = |s: &'static str, u: &'static str| if signed { s } else { u };
         let (lowest, count) = if signed { (1i64 << 52, 1 << 53) } else { (0, 1 << 53) };
         let (lowest, count) = (self.integer(at, e, lowest), self.integer(at, e, count));

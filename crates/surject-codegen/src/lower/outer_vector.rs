@@ -4,6 +4,7 @@ use crate::code::{Op, Value};
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::lower::vectors::Lanes;
 use crate::machine::elem::Elem;
 use crate::schedule::outer_vector::{DIRECT, LONGEST_WITH_FUNCTION, every, reached};
 
@@ -264,7 +265,7 @@ impl Emitter<'_> {
                 let places: Vec<(usize, usize)> =
                     (k * lanes..(k + 1) * lanes).map(|e| (e % length, e / length)).collect();
                 let vector = self.collect(columns, &places, elem, at);
-                self.store_part(first, (k * lanes) as i64, vector, (lanes, lanes), elem, at);
+                self.store_part(first, (k * lanes) as i64, vector, Lanes::all(lanes), elem, at);
             }
             return;
         }
@@ -278,7 +279,7 @@ impl Emitter<'_> {
                 let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
                 let part = self.some_lanes(at.scope, *vector, (elem, lanes), (offset, width));
                 let ahead = (line * length + chunk * lanes) as i64;
-                self.store_part(first, ahead, part, (width, some.len()), elem, at);
+                self.store_part(first, ahead, part, Lanes { active: some.len(), lanes: width }, elem, at);
             }
         }
     }
@@ -291,23 +292,15 @@ impl Emitter<'_> {
         self.neighbours(from, mask, (elem, width), at.scope)
     }
 
-    /// Stores the first elements of a vector.
-    fn store_part(
-        &mut self,
-        first: Value,
-        ahead: i64,
-        vector: Value,
-        (width, there): (usize, usize),
-        elem: Elem,
-        at: At,
-    ) {
+    /// Stores the active lanes of a vector.
+    fn store_part(&mut self, first: Value, ahead: i64, vector: Value, part: Lanes, elem: Elem, at: At) {
         let ahead = self.int(ahead);
         let to = self.element(first, ahead, elem, at.scope);
-        let (ty, size) = (elem.ty(width), elem.size());
-        if there == width {
-            return self.put(vector, to, (elem, width), at.scope);
+        let (ty, size) = (elem.ty(part.lanes), elem.size());
+        if part.active == part.lanes {
+            return self.put(vector, to, (elem, part.lanes), at.scope);
         }
-        let mask = self.first_lanes(there, width);
+        let mask = self.first_lanes(part.active, part.lanes);
         self.run(at.scope, Op::MaskedStore { value: vector, pointer: to, mask, ty, alignment: size });
     }
 

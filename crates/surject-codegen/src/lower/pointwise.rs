@@ -386,7 +386,7 @@ impl Emitter<'_> {
                 (Elem::F32, Elem::F64) => self.cast(at, "arith.extf", x, a, b),
                 _ => self.round_half(at, to, x),
             },
-            (true, false) => self.integer_of(at, (a, b), to.is_signed_int(), x),
+            (true, false) => self.integer_of(at, (a, b), to, x),
             (false, true) if from.is_bool() => {
                 let (one, zero) = (self.float(at, b, 1.0), self.float(at, b, 0.0));
                 self.select(at, x, one, zero, b)
@@ -426,8 +426,8 @@ impl Emitter<'_> {
 
     /// A float as an integer: towards zero, the nearest integer there is, and 0 for what is not a number. The argument
     /// is brought to where the machine's own conversion says the same.
-    fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), signed: bool, x: Value) -> Value {
-        let bits = b.bits() as i32;
+    fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), to: DType, x: Value) -> Value {
+        let (bits, signed) = (b.bits() as i32, to.is_signed_int());
         let (low, end) =
             if signed { (-2f64.powi(bits - 1), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
         let mantissa = if a == Elem::F64 { 53 } else { 24 };

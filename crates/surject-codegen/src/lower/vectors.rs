@@ -4,7 +4,31 @@ use crate::code::{Op, Value};
 use crate::lower::emit::{Emitter, ScopeId};
 use crate::machine::elem::Elem;
 
+/// A vector of so many lanes, of which the first are active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lanes {
+    pub(crate) active: usize,
+    pub(crate) lanes: usize,
+}
+
+impl Lanes {
+    /// All lanes are active.
+    pub(crate) fn all(lanes: usize) -> Lanes {
+        Lanes { active: lanes, lanes }
+    }
+
+    /// The least vector that has so many lanes: two or more, a power of two.
+    pub(crate) fn holding(active: usize) -> Lanes {
+        Lanes { active, lanes: active.next_power_of_two().max(2) }
+    }
+}
+
 impl Emitter<'_> {
+    /// The mask of the active lanes, where not all are.
+    pub(crate) fn active_lanes(&mut self, Lanes { active, lanes }: Lanes) -> Option<Value> {
+        (active < lanes).then(|| self.first_lanes(active, lanes))
+    }
+
     /// `width` lanes of a vector of `lanes`, from `first` on; a scalar if it is one.
     pub fn some_lanes(
         &mut self,

@@ -1,11 +1,12 @@
 //! Which gathers are evaluated where they are read, and the kernels of the others.
 
 use crate::expression::address::LoopSet;
-use crate::expression::build::{Builder, Stop};
+use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::buf;
 use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
+use crate::expression::stop::Stop;
 use crate::expression::uses::Uses;
 use crate::lower::row::Kernel;
 use crate::materialise::store::Stores;

@@ -2,10 +2,11 @@
 
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::build::{Builder, Stop};
+use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, compose, linearise, sizes, stop_is_error};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
+use crate::expression::stop::Stop;
 use crate::lower::row::{self, Kernel};
 use crate::materialise::forms::{Choice, Outcome};
 use crate::materialise::store::Stores;

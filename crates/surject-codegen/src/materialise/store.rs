@@ -1,13 +1,15 @@
 //! From an assignment to kernels: what is evaluated in place, what is stored on its own first.
 
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::build::{Builder, Stop};
+use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
+use crate::expression::dag::StoredTails;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::gather::Gathered;
 use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};
-use crate::expression::tail::{StoredTail, StoredTails};
+use crate::expression::stop::Stop;
+use crate::expression::stored_tail::StoredTail;
 use crate::lower::columns;
 use crate::lower::row::{self, Kernel};
 use crate::materialise::forms::{Choice, Outcome};

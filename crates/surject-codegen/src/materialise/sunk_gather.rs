@@ -6,8 +6,9 @@
 //! comparison.
 
 use crate::CodegenError;
+use crate::expression::address::Access;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
-use crate::expression::build::{Access, Builder};
+use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::gather::{Gathered, clamped};

@@ -1,6 +1,7 @@
 //! Tails of random expressions against the values at all points.
 
 use super::*;
+use crate::expression::dag::StoredTails;
 use surject_ir::{DType, eval};
 
 const EXTENTS: [i64; 3] = [5, 6, 24];

@@ -8,6 +8,7 @@ use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::contraction::pairs::Least;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::units::{Open, close_all, decode, digits};
+use crate::lower::vectors::Lanes;
 use crate::machine::elem::Type;
 use crate::schedule::contraction::pack::{Mode, Pack};
 use crate::schedule::contraction::sizes::{elements, sum_number};
@@ -195,17 +196,10 @@ impl Panel<'_> {
         em.run(scope, Op::aligned_store(value, to, ty, size));
     }
 
-    /// The first of the lanes of a vector alone.
-    fn write_some(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        value: Value,
-        to: Value,
-        (active, lanes): (usize, usize),
-    ) {
-        let (ty, size) = (self.elem.ty(lanes), self.elem.size());
-        let mask = em.first_lanes(active, lanes);
+    /// The active lanes of a vector alone.
+    fn write_some(&self, em: &mut Emitter<'_>, scope: ScopeId, value: Value, to: Value, part: Lanes) {
+        let (ty, size) = (self.elem.ty(part.lanes), self.elem.size());
+        let mask = em.first_lanes(part.active, part.lanes);
         em.run(scope, Op::MaskedStore { value, pointer: to, mask, ty, alignment: size });
     }
 
@@ -249,7 +243,7 @@ impl Panel<'_> {
             let value = self.element(em, part, number, lanes)?;
             let place = self.place(em, part, (to, width), ahead);
             if self.tight && active < lanes {
-                self.write_some(em, part, value, place, (active, lanes));
+                self.write_some(em, part, value, place, Lanes { active, lanes });
             } else {
                 self.write(em, part, value, place, lanes);
             }

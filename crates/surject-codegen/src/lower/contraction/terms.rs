@@ -16,6 +16,7 @@ use crate::lower::contraction::Tiles;
 use crate::lower::contraction::tile::{Ends, Inner};
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
+use crate::lower::vectors::Lanes;
 use crate::machine::elem::Type;
 use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
@@ -411,20 +412,14 @@ impl Tiles<'_> {
         levels
     }
 
-    /// Elements at a pointer, of which only the first exist.
-    fn first_of(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        from: Value,
-        (exist, lanes): (usize, usize),
-    ) -> Value {
+    /// Elements at a pointer, of which only those of active lanes exist.
+    fn first_of(&self, em: &mut Emitter<'_>, scope: ScopeId, from: Value, part: Lanes) -> Value {
         let (elem, size) = (self.sizes.elem, self.sizes.elem.size());
-        let ty = elem.ty(lanes);
-        if exist == lanes {
+        let ty = elem.ty(part.lanes);
+        if part.active == part.lanes {
             return em.op(scope, Op::aligned_load(from, ty, size));
         }
-        let (mask, none) = (em.first_lanes(exist, lanes), em.constant(elem, 0, lanes));
+        let (mask, none) = (em.first_lanes(part.active, part.lanes), em.constant(elem, 0, part.lanes));
         em.op(scope, Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment: size })
     }
 
@@ -461,7 +456,7 @@ impl Tiles<'_> {
         for (v, &lanes) in t.all.iter().enumerate() {
             let exist = usize::try_from(t.inner.active).unwrap_or(0).saturating_sub(v * most).min(lanes);
             let from = self.ahead_of(em, scope, b, (v * most) as i64);
-            vector.push(self.first_of(em, scope, from, (exist, lanes)));
+            vector.push(self.first_of(em, scope, from, Lanes { active: exist, lanes }));
         }
         let mut next: Vec<Value> = vec![Value::NONE; sums.len()];
         for row in 0..t.inner.high {
@@ -529,14 +524,15 @@ impl Tiles<'_> {
         (t, group, terms): (&Tile<'_>, Group, i64),
     ) -> Vec<Value> {
         let elem = self.sizes.elem;
-        let columns = self.first_of(em, scope, b, ((terms * group.apart) as usize, group.lanes));
+        let active = Lanes { active: (terms * group.apart) as usize, lanes: group.lanes };
+        let columns = self.first_of(em, scope, b, active);
         let width = (group.terms as usize).next_power_of_two();
         let lane = |lane: usize| (lane as i64 / group.apart).min(group.terms - 1);
         let spread: Vec<i64> = (0..group.lanes).map(lane).collect();
         let mut next = Vec::new();
         for (row, sum) in sums.iter().enumerate() {
             let from = self.of_row(em, scope, a, (row, t));
-            let some = self.first_of(em, scope, from, (terms as usize, width));
+            let some = self.first_of(em, scope, from, Lanes { active: terms as usize, lanes: width });
             let value = em.shuffled((some, some), &spread, (elem, width), scope);
             next.push(self.multiply_add(em, scope, (value, columns), *sum, group.lanes));
         }

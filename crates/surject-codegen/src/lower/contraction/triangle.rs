@@ -3,7 +3,8 @@
 use crate::CodegenError;
 use crate::code::{Op, Value};
 use crate::expression::dag::NodeId;
-use crate::expression::tail::{Edge, Side, Tail};
+use crate::expression::stored_tail::Side;
+use crate::expression::tail::{Edge, Tail};
 use crate::lower::contraction::panels::{From, OpenTile, Part, Pass};
 use crate::lower::contraction::{Tiles, direct};
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId};

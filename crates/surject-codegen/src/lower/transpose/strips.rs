@@ -16,6 +16,7 @@ use crate::lower::transpose::groups::Strip;
 use crate::lower::transpose::tile::Tile;
 use crate::lower::transpose::{Block, Reach, close_behind, open_behind};
 use crate::lower::units::{TaskRange, clip};
+use crate::lower::vectors::Lanes;
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
 
@@ -165,7 +166,7 @@ impl Strips<'_> {
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
             match group {
-                None => self.blocks(em, scope, open, column, (full, full))?,
+                None => self.blocks(em, scope, open, column, Lanes::all(full))?,
                 Some(group) => self.row.grouped(
                     em,
                     scope,
@@ -183,21 +184,21 @@ impl Strips<'_> {
         if rest > 0 {
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
-            self.blocks(em, scope, open, column, (rest.next_power_of_two().max(2), rest))?;
+            self.blocks(em, scope, open, column, Lanes::holding(rest))?;
             let inner = clip(em, part, within, (main, self.columns), lanes);
             em.close_loop(scope, column, &inner, &[]);
         }
         Ok(())
     }
 
-    /// The blocks of a strip at a column, which have so many lanes, of which so many exist.
+    /// The blocks of a strip at a column, of which those in active lanes exist.
     fn blocks(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         open: &OpenStrip<'_>,
         column: Value,
-        (lanes, active): (usize, usize),
+        Lanes { active, lanes }: Lanes,
     ) -> Result<(), CodegenError> {
         let block_rows = self.rows_of.block as i64;
         let inner = em.open(scope, Vec::new(), None);

@@ -8,7 +8,8 @@
 
 use crate::expression::dag::Dag;
 use crate::expression::output::Output;
-use crate::expression::tail::{Digit, Edge, Side, Tail, tail};
+use crate::expression::stored_tail::Side;
+use crate::expression::tail::{Digit, Edge, Tail, tail};
 use crate::schedule::contraction::{Contraction, product};
 use surject_ir::{AccOp, DType};
 
