@@ -40,11 +40,11 @@ impl LoweredModule {
         for (i, ty) in self.results.iter().enumerate() {
             let shape = shape(ty).ok_or_else(|| malformed("a result of unknown size"))?;
             let bytes = shape.iter().product::<usize>() * ty.dtype.size();
-            results.push((process.allocate(format!("result {i}"), bytes), bytes, shape));
+            results.push(Place { at: process.allocate(format!("result {i}"), bytes), bytes, shape });
         }
-        let own = results.iter().map(|r| r.0);
+        let own = results.iter().map(|place| place.at);
         // Memory that results lend is their own: none has that of an argument.
-        let lent = self.lent.iter().map(|lent| results[lent.result].0);
+        let lent = self.lent.iter().map(|lent| results[lent.result].at);
         let all: Vec<Pointer> = own.chain(lent).collect();
         let arena = process.allocate("the arena", self.arena_bytes as usize);
         let constants = self.constants.iter().enumerate();
@@ -56,13 +56,21 @@ impl LoweredModule {
         for entry in self.init.iter().chain([&self.entry]) {
             process.call(entry, &[given, all, arena, constants])?;
         }
-        let read = |(i, ((at, bytes, shape), ty)): (usize, ((Pointer, usize, Vec<usize>), &TensorType))| {
-            let found = process.bytes(at, bytes).filter(|_| process.is_written(at, bytes));
-            let buffer = found.and_then(|found| Buffer::from_bytes(ty.dtype, &shape, found));
-            buffer.ok_or(InterpretError::Unwritten(i))
-        };
-        results.into_iter().zip(&self.results).enumerate().map(read).collect()
+        let mut found = Vec::new();
+        for (i, (Place { at, bytes, shape }, ty)) in results.iter().zip(&self.results).enumerate() {
+            let held = process.bytes(*at, *bytes).filter(|_| process.is_written(*at, *bytes));
+            let buffer = held.and_then(|held| Buffer::from_bytes(ty.dtype, shape, held));
+            found.push(buffer.ok_or(InterpretError::Unwritten(i))?);
+        }
+        Ok(found)
     }
+}
+
+/// Where a result is.
+struct Place {
+    at: Pointer,
+    bytes: usize,
+    shape: Vec<usize>,
 }
 
 /// The sizes of a tensor, where they are known.

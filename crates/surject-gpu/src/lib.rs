@@ -63,6 +63,8 @@ pub struct Gpu {
     pub products: f64,
     /// The same by products of four warps (`wgmma`); 0 where there are none.
     pub group_products: f64,
+    /// Has a GPU given right results by them? Until then only schedules of the user ask for them.
+    pub group_products_confirmed: bool,
     /// Products of `f64` that they sum.
     pub doubles: f64,
     /// Cycles in a second.
@@ -87,6 +89,7 @@ impl Gpu {
             rate: 9.75e12,
             products: 156e12,
             group_products: 0.0,
+            group_products_confirmed: false,
             doubles: 9.75e12,
             clock: 1.41e9,
         },
@@ -102,6 +105,7 @@ impl Gpu {
             rate: 33.5e12,
             products: 322e12,
             group_products: 494.5e12,
+            group_products_confirmed: false,
             doubles: 33.5e12,
             clock: 1.98e9,
         },
@@ -117,6 +121,7 @@ impl Gpu {
             rate: 37.2e12,
             products: 297e12,
             group_products: 0.0,
+            group_products_confirmed: false,
             doubles: 18.6e12,
             clock: 1.965e9,
         },

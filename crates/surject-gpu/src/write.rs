@@ -26,6 +26,7 @@ mod control;
 mod fragments;
 mod group;
 mod matrix;
+mod text;
 mod value;
 
 pub use surject_codegen::kernels::mlir::WriteError;
@@ -34,11 +35,12 @@ use fragments::Fragments;
 use group::Layouts;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use surject_codegen::kernels::mlir::{Done, KernelWriter, Text, element, lanes_of};
+use surject_codegen::kernels::mlir::{Done, element};
 use surject_ir::DType;
 use surject_kernel::{
     Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Value,
 };
+use text::{KernelWriter, Text, lanes_of};
 
 /// A kernel as MLIR, and how it is launched.
 #[derive(Clone, Debug, PartialEq)]

@@ -276,8 +276,8 @@ impl<'m> Process<'m> {
     }
 
     fn aligned_lanes(&self, frame: &Frame<'m>, places: &[u64], mask: Value, alignment: usize) -> Done<()> {
-        let asked = frame.lanes(mask)?.iter().zip(places).filter(|(on, _)| **on & 1 == 1);
-        asked.map(|(_, &at)| self.memory.aligned(at, alignment)).collect()
+        let mut asked = frame.lanes(mask)?.iter().zip(places).filter(|(on, _)| **on & 1 == 1);
+        asked.try_for_each(|(_, &at)| self.memory.aligned(at, alignment))
     }
 
     fn read_lanes(

@@ -3,7 +3,8 @@
 //!
 //! Every kernel runs over independent points, spread over the machine as [`super::machine::Spread`] says; what a point needs it computes
 //! by itself, in the order in which the interpreter does. So results are the same on every machine and in every run, a
-//! scatter's too. What has no kernel here (Fourier transforms, factorisations) stays with the host.
+//! scatter's too. What has no kernel here (Fourier transforms, factorisations) is
+//! left to libraries or the host.
 
 mod moves;
 mod points;

@@ -1,11 +1,22 @@
-//! What writers from the kernel IR to MLIR have in common: types, literals, the operations of arithmetic, and text with
-//! its loops and branches ([`KernelWriter`]).
-
-mod writer;
+//! What writers from the kernel IR to MLIR have in common: types, the operations of arithmetic, and what has no form.
 
 use std::fmt;
-use surject_ir::{BinaryOp, DType, Scalar};
-pub use writer::{Bounds, Done, KernelWriter, Text, WriteError};
+use surject_ir::{BinaryOp, DType};
+
+/// Why a kernel has no form for a machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}`: {message}{}", statement.as_ref().map_or(String::new(), |s| format!("\n  in `{s}`")))]
+pub struct WriteError {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The statement, where one is to blame.
+    pub statement: Option<String>,
+    /// What has no form.
+    pub message: String,
+}
+
+/// A result, or what went wrong; [`Text::blame`] adds where.
+pub type Done<T> = Result<T, String>;
 
 /// The MLIR type of elements in registers.
 pub fn element(dtype: DType) -> &'static str {
@@ -19,27 +30,6 @@ pub fn element(dtype: DType) -> &'static str {
         DType::BF16 => "bf16",
         DType::F32 | DType::C64 => "f32",
         DType::F64 | DType::C128 => "f64",
-    }
-}
-
-/// So many lanes of an element; one is a scalar.
-pub fn lanes_of(element: &str, lanes: usize) -> String {
-    if lanes == 1 { element.to_string() } else { format!("vector<{lanes}x{element}>") }
-}
-
-/// An element as MLIR writes it: floats as their bits, integers as the value of a signed one.
-pub fn literal(value: Scalar) -> String {
-    let dtype = value.dtype();
-    match dtype {
-        DType::I1 => if value.is_true() { "true" } else { "false" }.into(),
-        _ if dtype.is_float() => {
-            let digits = dtype.size() * 2;
-            format!("0x{:0digits$X}", value.bits())
-        }
-        _ => {
-            let unused = 128 - dtype.bits();
-            (((value.bits() << unused) as i128) >> unused).to_string()
-        }
     }
 }
 

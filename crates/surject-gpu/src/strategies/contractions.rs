@@ -74,7 +74,15 @@ impl Strategy for Contractions {
             found.schedule.check(expression).is_ok().then_some(found)
         });
         let best = proposals.min_by(|a, b| a.cost.total_cmp(&b.cost));
-        best.ok_or_else(|| "no tile fits the expression".into())
+        let best = best.ok_or("no tile fits the expression")?;
+        if self.by == By::Groups && !self.gpu.group_products_confirmed {
+            let asked = best.schedule.to_string();
+            return Err(format!(
+                "no GPU has confirmed them yet; a schedule may ask for them: {}",
+                asked.trim()
+            ));
+        }
+        Ok(best)
     }
 }
 

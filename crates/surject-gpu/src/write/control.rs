@@ -1,7 +1,7 @@
 //! Statements: loops, branches, and agents that wait for each other.
 
+use super::text::Bounds;
 use super::{Agent, Done, KernelWriter, Text, WARP, Writer, count, element, gcd, lanes_of};
-use surject_codegen::kernels::mlir::Bounds;
 use surject_ir::DType;
 use surject_kernel::{
     Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Team, Type, Value,

@@ -1,7 +1,8 @@
 //! Operations that depend on their operands alone.
 
+use super::text::literal;
 use super::{Done, KernelWriter, Writer, element, lanes_of};
-use surject_codegen::kernels::mlir::{binary, literal};
+use surject_codegen::kernels::mlir::binary;
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Affine, Guard, Op, Type, Value};
 

@@ -31,7 +31,7 @@ impl Machine for Groups {
 }
 
 fn hopper() -> Groups {
-    Groups(Gpu::named("sm_90a").unwrap())
+    Groups(Gpu { group_products_confirmed: true, ..Gpu::named("sm_90a").unwrap() })
 }
 
 /// A product of two types, with factors that lie by rows or by columns; what is computed of its sums follows.
@@ -146,6 +146,8 @@ fn other_products_are_refused_with_a_reason() {
     assert!(why(&Gpu::named("sm_80").unwrap(), &fits).contains("no products by four warps"));
     assert!(why(&Gpu::named("sm_100").unwrap(), &fits).contains("no products by four warps"));
     assert_eq!(why(&hopper(), &fits), "");
+    let unconfirmed = why(&Gpu::named("sm_90a").unwrap(), &fits);
+    assert!(unconfirmed.contains("no GPU has confirmed") && unconfirmed.contains("group"), "{unconfirmed}");
     let cut = product("bf16", [100, 128, 128], rows, "f32");
     assert!(why(&hopper(), &cut).contains("no tile fits"));
     let doubles = product("f64", [128, 128, 128], rows, "f64");

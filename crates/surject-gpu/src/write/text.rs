@@ -1,33 +1,18 @@
 //! The text of a function: names, constants, addresses, loops and branches.
 
-use super::{cast, element, lanes_of};
 use std::collections::HashMap;
 use std::fmt::Write;
-use surject_ir::DType;
+use surject_codegen::kernels::mlir::{Done, WriteError, cast, element};
+use surject_ir::{DType, Scalar};
 use surject_kernel::{Affine, Guard, Kernel, Region, Statement, Type, Value, print_statement};
 
-/// Why a kernel has no form for a machine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("kernel `{kernel}`: {message}{}", statement.as_ref().map_or(String::new(), |s| format!("\n  in `{s}`")))]
-pub struct WriteError {
-    /// The name of the kernel.
-    pub kernel: String,
-    /// The statement, where one is to blame.
-    pub statement: Option<String>,
-    /// What has no form.
-    pub message: String,
-}
-
-/// A result, or what went wrong; [`Text::blame`] adds where.
-pub type Done<T> = Result<T, String>;
-
 /// The bounds of a loop: from, up to, and by how much.
-pub type Bounds<'a> = (&'a Affine, &'a Affine, i64);
+pub(super) type Bounds<'a> = (&'a Affine, &'a Affine, i64);
 
 /// The text of a function that is being written.
-pub struct Text<'k> {
+pub(super) struct Text<'k> {
     /// The kernel.
-    pub kernel: &'k Kernel,
+    pub(super) kernel: &'k Kernel,
     /// What the function does first: constants and memory.
     prologue: String,
     body: String,
@@ -42,7 +27,7 @@ pub struct Text<'k> {
 
 impl<'k> Text<'k> {
     /// No text yet, of a function whose body is indented so far.
-    pub fn new(kernel: &'k Kernel, indent: usize) -> Text<'k> {
+    pub(super) fn new(kernel: &'k Kernel, indent: usize) -> Text<'k> {
         Text {
             kernel,
             prologue: String::new(),
@@ -56,31 +41,31 @@ impl<'k> Text<'k> {
     }
 
     /// Adds a line to what the function does first.
-    pub fn first(&mut self, text: &str) {
+    pub(super) fn first(&mut self, text: &str) {
         let _ = writeln!(self.prologue, "{}{text}", "  ".repeat(self.indents[0]));
     }
 
     /// Takes the body of the function: another one may begin.
-    pub fn take(&mut self) -> String {
+    pub(super) fn take(&mut self) -> String {
         self.names.clear();
         self.constants.clear();
         std::mem::take(&mut self.prologue) + &std::mem::take(&mut self.body)
     }
 
     /// Says which statement has no form, if none is known yet.
-    pub fn fault(&mut self, statement: &Statement) {
+    pub(super) fn fault(&mut self, statement: &Statement) {
         let kernel = self.kernel;
         self.fault.get_or_insert_with(|| print_statement(kernel, statement));
     }
 
     /// The error of the kernel.
-    pub fn blame(&mut self, message: String) -> WriteError {
+    pub(super) fn blame(&mut self, message: String) -> WriteError {
         WriteError { kernel: self.kernel.name.clone(), statement: self.fault.take(), message }
     }
 }
 
 /// Writes a kernel statement by statement.
-pub trait KernelWriter<'k> {
+pub(super) trait KernelWriter<'k> {
     /// The text so far.
     fn text(&self) -> &Text<'k>;
 
@@ -409,5 +394,26 @@ pub trait KernelWriter<'k> {
         self.inside(|w| otherwise(w).map(|value| yields(w, value)))?;
         self.line("}");
         Ok(name)
+    }
+}
+
+/// So many lanes of an element; one is a scalar.
+pub(super) fn lanes_of(element: &str, lanes: usize) -> String {
+    if lanes == 1 { element.to_string() } else { format!("vector<{lanes}x{element}>") }
+}
+
+/// An element as MLIR writes it: floats as their bits, integers as the value of a signed one.
+pub(super) fn literal(value: Scalar) -> String {
+    let dtype = value.dtype();
+    match dtype {
+        DType::I1 => if value.is_true() { "true" } else { "false" }.into(),
+        _ if dtype.is_float() => {
+            let digits = dtype.size() * 2;
+            format!("0x{:0digits$X}", value.bits())
+        }
+        _ => {
+            let unused = 128 - dtype.bits();
+            (((value.bits() << unused) as i128) >> unused).to_string()
+        }
     }
 }
