@@ -87,7 +87,8 @@ fn lanes(expression: &Expression, name: &str, extent: i64) -> i64 {
 fn shared(
     name: &str,
     extent: i64,
-    (threads, lanes): (i64, i64),
+    threads: i64,
+    lanes: i64,
     directives: &mut Vec<Directive>,
 ) -> (String, Vec<String>) {
     directives.push(Directive::Split(name.into(), threads * lanes));
@@ -129,7 +130,7 @@ impl Strategy for Points {
         }
         let threads = self.gpu.block.min((row.extent / lanes).max(1));
         let grouped = self.groups(expression, &loops, &row, threads);
-        let directives = self.schedule(&loops, &row, (threads, lanes), &grouped)?;
+        let directives = self.schedule(&loops, &row, threads, lanes, &grouped)?;
         Ok(proposal(&self.gpu, expression, directives))
     }
 }
@@ -171,7 +172,8 @@ impl Points {
         &self,
         loops: &[LoopInfo],
         row: &LoopInfo,
-        (threads, lanes): (i64, i64),
+        threads: i64,
+        lanes: i64,
         grouped: &[(String, i64)],
     ) -> Result<Vec<Directive>, String> {
         let mut directives = vec![Directive::Split(row.name.clone(), threads * lanes)];
@@ -260,7 +262,7 @@ impl Strategy for Rows {
             }
             let extent = expression.find(&name).map_or(0, |l| l.extent);
             let lanes = lanes(expression, &name, extent);
-            let (outer, inner) = shared(&name, extent, (threads, lanes), &mut directives);
+            let (outer, inner) = shared(&name, extent, threads, lanes, &mut directives);
             // Lanes are innermost.
             let mut order: Vec<String> = reduction.loops.iter().filter(|l| **l != name).cloned().collect();
             // An order is that of every reduction that has its first loop.
@@ -291,7 +293,7 @@ impl Strategy for Rows {
         let mut names: Vec<String> = order.iter().map(|l| l.0.clone()).collect();
         if let Some(row) = &row {
             let lanes = lanes(expression, &row.name, row.extent);
-            let (outer, inner) = shared(&row.name, row.extent, (threads, lanes), &mut directives);
+            let (outer, inner) = shared(&row.name, row.extent, threads, lanes, &mut directives);
             names.push(outer);
             names.extend(inner);
         }

@@ -308,7 +308,8 @@ impl Expression {
         value: NodeId,
         (own, size): (LoopId, i64),
         (term, terms): (LoopId, i64),
-        (warps, one_by_one): (i64, bool),
+        warps: i64,
+        one_by_one: bool,
     ) -> Result<Bring, String> {
         let by_terms = self.lies_by_terms(value, own, term);
         let (next, length, other) = if by_terms { (term, terms, size) } else { (own, size, terms) };
@@ -451,7 +452,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
     let bring = |value, own, size, one_by_one| {
-        expression.bring(value, (own, size), (loops[2], k), (tiles.warps(), one_by_one))
+        expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
     };
     let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
     if bring[1].by_terms && matches!(tiles.share, Share::Thread(_)) && columns != 1 {

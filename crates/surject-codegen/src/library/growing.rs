@@ -127,7 +127,7 @@ impl Lines {
                 let (open, digits, tasks) = w.share_in(scope, call, &[others, blocks], work, None);
                 let at = At { scope: open.scope, lanes: lanes as usize };
                 // The last block ends with the last line: some lines are done twice, and stored once.
-                let (first, mask) = w.block_of(digits[1], (count, lanes), at);
+                let (first, mask) = w.block_of(digits[1], count, lanes, at);
                 let address = w.em.int(0);
                 let address = w.scaled(open.scope, address, first, apart);
                 let other = if apart == 1 { length * inner } else { 1 };

@@ -105,7 +105,8 @@ impl Writer<'_> {
     pub(super) fn block_of(
         &mut self,
         block: Value,
-        (length, beside): (i64, i64),
+        length: i64,
+        beside: i64,
         at: At,
     ) -> (Value, Option<Value>) {
         let At { scope, lanes } = at;

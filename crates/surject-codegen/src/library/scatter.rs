@@ -41,7 +41,7 @@ pub fn scatter(
     let nest = if lines { rank - whole } else { rank };
     let bytes =
         updates.update_shape.iter().product::<i64>().saturating_mul(call.dtype(call.target()?).size() as i64);
-    let pieces = if lines && copied.is_empty() { tasks_of_lines(call, (extent, bytes)) } else { 1 };
+    let pieces = if lines && copied.is_empty() { tasks_of_lines(call, extent, bytes) } else { 1 };
     let copies = call.region(0)?.accumulation(call.function).and_then(|op| Copies::of(call, &updates, op));
     let copies = copies.filter(|_| pieces == 1);
     let mut w = Writer::with(call, &dag, copies.iter().map(|_| own));
@@ -369,7 +369,7 @@ const MOST_WRITTEN_OUT: i64 = 64;
 
 /// The tasks that share lines, a piece of every line each. Of shorter lines the threads would take each other's part of
 /// memory away too often: two shared lines of 100 elements take twice as long.
-fn tasks_of_lines(call: &Call<'_>, (extent, bytes): (i64, i64)) -> i64 {
+fn tasks_of_lines(call: &Call<'_>, extent: i64, bytes: i64) -> i64 {
     let shared = call.threads > 1 && bytes > 1 << 18 && extent >= 10 * LANES;
     if shared { call.threads as i64 } else { 1 }
 }

@@ -196,7 +196,7 @@ impl Windows<'_> {
         let at = At { scope: open.scope, lanes };
         let mut own = None;
         if let Some(Beside { axis, lanes, .. }) = beside {
-            (digits[axis], own) = w.block_of(digits[axis], (out[axis], lanes), at);
+            (digits[axis], own) = w.block_of(digits[axis], out[axis], lanes, at);
         }
         let inits: Vec<Vec<Value>> = match lanes {
             1 => inits.to_vec(),

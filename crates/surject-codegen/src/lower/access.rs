@@ -93,7 +93,7 @@ impl Emitter<'_> {
     fn store_as_pairs(&mut self, to: Value, value: Value, At { scope, lanes }: At) {
         let (i, half) = (Elem::I32, lanes / 2);
         let bits = self.cast(At { scope, lanes }, "arith.bitcast", value, Elem::F32, i);
-        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, bits, (i, lanes), (first, half)));
+        let [even, odd] = [0, half].map(|first| self.some_lanes(scope, bits, (i, lanes), first, half));
         let at = At { scope, lanes: half };
         let sixteen = self.integer(at, i, 16);
         let low = self.bin(at, "arith.shrui", even, sixteen, i);

@@ -62,7 +62,8 @@ impl Row<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         l: LoopId,
-        (start, end): (i64, i64),
+        start: i64,
+        end: i64,
     ) -> Option<Run> {
         /// Nodes that are looked at.
         const MOST: usize = 64;

@@ -40,8 +40,8 @@ impl Emitter<'_> {
         let mut parts = Vec::new();
         for first in (0..at.lanes).step_by(lanes) {
             let part = At { lanes, ..at };
-            let holds = self.holds(condition, at, (first, lanes))?;
-            let [x, y] = [x, y].map(|v| self.some_lanes(at.scope, v, (e, at.lanes), (first, lanes)));
+            let holds = self.holds(condition, at, first, lanes)?;
+            let [x, y] = [x, y].map(|v| self.some_lanes(at.scope, v, (e, at.lanes), first, lanes));
             parts.push(self.select(part, holds, x, y, e));
         }
         Ok(self.of_parts(at.scope, parts, e, lanes))
@@ -75,11 +75,11 @@ impl Emitter<'_> {
         (0..2).any(|holds| value.ssa == self.constant(Elem::I1, holds, value.lanes))
     }
 
-    /// Some lanes of a condition.
-    fn holds(&mut self, c: NodeId, at: At, some: (usize, usize)) -> Result<Value, CodegenError> {
-        let part = At { lanes: some.1, ..at };
+    /// So many lanes of a condition, from the first of them on.
+    fn holds(&mut self, c: NodeId, at: At, first: usize, lanes: usize) -> Result<Value, CodegenError> {
+        let part = At { lanes, ..at };
         if let Some((name, x, y)) = self.junction(c) {
-            let (x, y) = (self.holds(x, at, some)?, self.holds(y, at, some)?);
+            let (x, y) = (self.holds(x, at, first, lanes)?, self.holds(y, at, first, lanes)?);
             return Ok(self.bin(part, name, x, y, Elem::I1));
         }
         let value = self.operand(c, at)?;
@@ -87,10 +87,10 @@ impl Emitter<'_> {
             Node::Binary(op, x, y) if op.is_comparison() && !self.is_known(c, at) => {
                 let (dtype, all) = (self.dag[x].dtype, (Elem::of(self.dag[x].dtype), at.lanes));
                 let (x, y) = (self.operand(x, at)?, self.operand(y, at)?);
-                let [x, y] = [x, y].map(|v| self.some_lanes(at.scope, v, all, some));
+                let [x, y] = [x, y].map(|v| self.some_lanes(at.scope, v, all, first, lanes));
                 self.binary(part, op, dtype, x, y)
             }
-            _ => Ok(self.some_lanes(at.scope, value, (Elem::I1, at.lanes), some)),
+            _ => Ok(self.some_lanes(at.scope, value, (Elem::I1, at.lanes), first, lanes)),
         }
     }
 }

@@ -57,7 +57,7 @@ impl Emitter<'_> {
             let (words, halves) = (i.ty(WORDS), Elem::I16.ty(2 * WORDS));
             let mut parts = Vec::new();
             for first in (0..at.lanes).step_by(WORDS) {
-                let [x, y] = [self.some_lanes(at.scope, pairs, (i, at.lanes), (first, WORDS)), by]
+                let [x, y] = [self.some_lanes(at.scope, pairs, (i, at.lanes), first, WORDS), by]
                     .map(|v| self.op(at.scope, Op::cast("vector.bitcast", v, words, halves)));
                 let operands = [(x, halves), (y, halves)];
                 let multiplied = Op::intrinsic("llvm.x86.avx512.pmaddw.d.512", operands, Some(words));

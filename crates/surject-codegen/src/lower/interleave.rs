@@ -39,7 +39,7 @@ impl Row<'_> {
                 if low == high {
                     continue;
                 }
-                let bounds = clip(em, scope, range, (low, high), rows);
+                let bounds = clip(em, scope, range, low..high, rows);
                 let (inner, iv) = em.open_loop(scope, interleave.row, 1);
                 em.limit(inner, interleave.row, start, end);
                 self.interleaved_block(em, inner, (interleave, interleaved), (iv, rows))?;
@@ -72,7 +72,7 @@ impl Row<'_> {
             let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
             em.activate(part, active, lanes);
             for ((node, leaf), ready) in interleaved.leaves.iter().zip(&ready) {
-                let ssa = em.lanes_of(part, interleave, (leaf, ready), (at, at + active as i64, lanes))?;
+                let ssa = em.lanes_of(part, interleave, (leaf, ready), at, at + active as i64, lanes)?;
                 em.seed(part, *node, Val { ssa, lanes });
             }
             row.point(em, part)?;
@@ -144,7 +144,7 @@ impl Emitter<'_> {
             vectors.push(if open.is_empty() {
                 self.part(&rows, low + start, width as usize, there, at)
             } else {
-                self.part_inside(&rows, (low + start, there), &open, at)
+                self.part_inside(&rows, low + start, there, &open, at)
             });
         }
         let starts = starts.iter().map(|s| low + s).collect();
@@ -152,7 +152,7 @@ impl Emitter<'_> {
     }
 
     /// A part of what lies in memory, where conditions hold that are the same for all lanes.
-    fn part_inside(&mut self, rows: &Rows, (ahead, there): (i64, usize), guards: &[Guard], at: At) -> Value {
+    fn part_inside(&mut self, rows: &Rows, ahead: i64, there: usize, guards: &[Guard], at: At) -> Value {
         let holds = self.predicate(guards, At { lanes: 1, ..at });
         let mut mask = self.spread(&holds, Elem::I1, at);
         if there < at.lanes {
@@ -170,7 +170,9 @@ impl Emitter<'_> {
         scope: ScopeId,
         interleave: &Interleave,
         (leaf, ready): (&Leaf, &Ready),
-        (from, to, lanes): (i64, i64, usize),
+        from: i64,
+        to: i64,
+        lanes: usize,
     ) -> Result<Value, CodegenError> {
         let number = |lane: usize| (from + lane as i64).min(to - 1);
         match leaf {

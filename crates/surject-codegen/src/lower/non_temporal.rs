@@ -68,9 +68,9 @@ enum End {
 
 impl Row<'_> {
     /// Is a part of the last loop done from line to line?
-    pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, (start, end): (i64, i64)) -> bool {
+    pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, start: i64, end: i64) -> bool {
         let Some(least) = self.schedule.shift else { return false };
-        let alike = self.is_of_lines(em.dag, l, (start, if em.streams { end } else { start }));
+        let alike = self.is_of_lines(em.dag, l, start, if em.streams { end } else { start });
         em.streams == self.schedule.streams
             && self.schedule.outer_vector.is_none()
             && !alike
@@ -87,12 +87,12 @@ impl Row<'_> {
             Some(least) => is_long(dag, self.outputs, part.1 - part.0, least),
             None => false,
         };
-        let of_lines = |part: &(i64, i64)| self.is_of_lines(dag, l, *part);
+        let of_lines = |part: &(i64, i64)| self.is_of_lines(dag, l, part.0, part.1);
         parts.len() == 1 || parts.iter().all(|part| little(part) || fits(part) || of_lines(part))
     }
 
     /// Does a part of every row begin and end with a line?
-    pub(crate) fn is_of_lines(&self, dag: &Dag, l: LoopId, (start, end): (i64, i64)) -> bool {
+    pub(crate) fn is_of_lines(&self, dag: &Dag, l: LoopId, start: i64, end: i64) -> bool {
         let whole = |o: &Output, at: i64| {
             at.saturating_mul(o.address.coeff(l)).saturating_mul(size(dag, o)) % LINE == 0
         };
@@ -114,7 +114,7 @@ impl Row<'_> {
         };
         let elem = Elem::in_memory(em.dag[output.root].dtype);
         let line = LINE / elem.size() as i64;
-        let Bounds { low, high, .. } = clip(em, scope, range, (start, end), 1);
+        let Bounds { low, high, .. } = clip(em, scope, range, start..end, 1);
         let pointer = em.pointer(output.to)?;
         let [to, last] =
             [&low, &high].map(|at| em.corner(pointer, (&output.address, elem), vec![(l, *at)], scope));
@@ -125,7 +125,7 @@ impl Row<'_> {
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
         if ends == Ends::Asked {
             prefetch(em, scope, (last, ahead - 1), elem, Ask::Write);
-            if !self.is_of_lines(em.dag, l, (start, start)) {
+            if !self.is_of_lines(em.dag, l, start, start) {
                 prefetch(em, scope, (to, ahead), elem, Ask::Write);
             }
         }

@@ -188,7 +188,7 @@ impl Emitter<'_> {
                 .collect();
             let vectors = self.joined(lines, width, rows.elem, at);
             let (high, low) = (at.lanes.trailing_zeros(), width.trailing_zeros());
-            let turned = self.turned_bits(vectors, (high, low), rows.elem, at);
+            let turned = self.turned_bits(vectors, high, low, rows.elem, at);
             columns.extend(turned.into_iter().take(some as usize));
             from += some;
         }
@@ -204,7 +204,7 @@ impl Emitter<'_> {
             let chunks: Vec<Value> = (0..at.lanes as i64)
                 .map(|line| self.part(rows, line * rows.stride + from, size, size, at))
                 .collect();
-            let turned = self.turned_chunks(chunks, (size, at.lanes), rows.elem, at.scope);
+            let turned = self.turned_chunks(chunks, size, at.lanes, rows.elem, at.scope);
             columns.extend(turned.into_iter().skip((known - from) as usize));
         }
         columns
@@ -215,7 +215,8 @@ impl Emitter<'_> {
     pub(crate) fn turned_chunks(
         &mut self,
         chunks: Vec<Value>,
-        (size, lanes): (usize, usize),
+        size: usize,
+        lanes: usize,
         elem: Elem,
         scope: ScopeId,
     ) -> Vec<Value> {
@@ -225,14 +226,15 @@ impl Emitter<'_> {
             let parts = chunks.iter().skip(r).step_by(size).cloned().collect();
             lines.extend(self.joined(parts, size, elem, at));
         }
-        self.interleaved(lines, (size, lanes), elem, at)
+        self.interleaved(lines, size, lanes, elem, at)
     }
 
     /// As many lines as a chunk has elements, transposed chunk by chunk.
     pub(crate) fn interleaved(
         &mut self,
         lines: Vec<Value>,
-        (size, lanes): (usize, usize),
+        size: usize,
+        lanes: usize,
         elem: Elem,
         at: At,
     ) -> Vec<Value> {
@@ -274,10 +276,10 @@ impl Emitter<'_> {
             let mut vectors = some.to_vec();
             vectors.resize(width, some[some.len() - 1]);
             let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
-            let turned = self.turned_bits(vectors, (high, low), elem, at);
+            let turned = self.turned_bits(vectors, high, low, elem, at);
             for line in 0..lanes {
                 let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
-                let part = self.some_lanes(at.scope, *vector, (elem, lanes), (offset, width));
+                let part = self.some_lanes(at.scope, *vector, (elem, lanes), offset, width);
                 let ahead = (line * length + chunk * lanes) as i64;
                 self.store_part(first, ahead, part, Lanes { active: some.len(), lanes: width }, elem, at);
             }
@@ -324,13 +326,7 @@ impl Emitter<'_> {
     }
 
     /// A block whose positions have so many high and low bits, with the two exchanged.
-    fn turned_bits(
-        &mut self,
-        vectors: Vec<Value>,
-        (high, low): (u32, u32),
-        elem: Elem,
-        at: At,
-    ) -> Vec<Value> {
+    fn turned_bits(&mut self, vectors: Vec<Value>, high: u32, low: u32, elem: Elem, at: At) -> Vec<Value> {
         let (mut vectors, lanes) = (vectors, at.lanes);
         // Positions are turned to the left by their high bits, or to the right by their low ones.
         let (turn, steps) = if high <= low { (Turn::Together, high) } else { (Turn::Apart, low) };

@@ -61,8 +61,8 @@ impl Emitter<'_> {
         let width = stride(address).abs().checked_mul((at.lanes as i64 - 1) * size);
         let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
         let later = match when {
-            When::Reversed => self.turned(address, (bytes, size), at),
-            _ => self.later(address, (bytes, size), when, at).map(|ahead| (address.clone(), ahead)),
+            When::Reversed => self.turned(address, bytes, size, at),
+            _ => self.later(address, bytes, size, when, at).map(|ahead| (address.clone(), ahead)),
         };
         let Some((address, ahead)) = later else { return };
         let (base, stride) = (self.lin(&address, at.scope), stride(&address));
@@ -74,7 +74,7 @@ impl Emitter<'_> {
     }
 
     /// Where what is read now would be in the next row, if that were read from its start, and how far on that is.
-    fn turned(&self, address: &Lin, (bytes, size): (i64, i64), at: At) -> Option<(Lin, i64)> {
+    fn turned(&self, address: &Lin, bytes: i64, size: i64, at: At) -> Option<(Lin, i64)> {
         let (mut run, mut turned) = (bytes, address.clone());
         for (l, step) in self.turns(at.scope) {
             let c = address.coeff(l);
@@ -100,7 +100,7 @@ impl Emitter<'_> {
 
     /// How many elements further on an address is when so many bytes have been read: along the loops in which it moves,
     /// innermost first, as long as they have that many iterations.
-    fn later(&self, address: &Lin, (bytes, size): (i64, i64), when: When, at: At) -> Option<i64> {
+    fn later(&self, address: &Lin, bytes: i64, size: i64, when: When, at: At) -> Option<i64> {
         let mut run = bytes.max(1);
         let far = if when == When::Later { FAR_AHEAD } else { AHEAD };
         for (l, step) in self.turns(at.scope) {

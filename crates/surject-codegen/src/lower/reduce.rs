@@ -350,7 +350,7 @@ impl Emitter<'_> {
         let (mut lanes, mut value) = (at.lanes, x);
         while lanes > 1 {
             let half = lanes / 2;
-            let [a, b] = [0, half].map(|first| self.some_lanes(at.scope, value, (e, lanes), (first, half)));
+            let [a, b] = [0, half].map(|first| self.some_lanes(at.scope, value, (e, lanes), first, half));
             if half == 1 {
                 let at = At { scope: at.scope, lanes: 1 };
                 let joined = self.join_accumulators(op, dtype, a, b, at)?;

@@ -332,20 +332,20 @@ impl Row<'_> {
         em.streams &= self.goes_past(em.dag, l, &parts);
         let past = em.streams;
         for (start, end) in parts {
-            if let Some(run) = self.run(em, scope, l, (start, end)) {
-                let bounds = clip(em, scope, &range, (start, end), 1);
+            if let Some(run) = self.run(em, scope, l, start, end) {
+                let bounds = clip(em, scope, &range, start..end, 1);
                 self.write_run(em, scope, (l, &run), bounds)?;
                 continue;
             }
-            if self.is_shifted(em, l, (start, end)) {
+            if self.is_shifted(em, l, start, end) {
                 self.shifted(em, scope, l, &range, (start, end, Ends::Asked))?;
                 continue;
             }
-            em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, (start, end));
+            em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, start, end);
             let lanes = self.schedule.lanes;
             let main = end - (end - start) % lanes as i64;
             if main > start {
-                let bounds = clip(em, scope, &range, (start, main), lanes as i64);
+                let bounds = clip(em, scope, &range, start..main, lanes as i64);
                 let (inner, iv) = em.open_loop(scope, l, lanes);
                 if !cuts.is_empty() {
                     em.limit(inner, l, start, main);
@@ -369,7 +369,7 @@ impl Row<'_> {
                 let full = em.streams && self.schedule.outer_vector.is_none();
                 let to = from + if full { 1 << left.ilog2() } else { left };
                 let (inner, iv, lanes) = em.open_rest(scope, l, (to - from) as usize);
-                let bounds = clip(em, scope, &range, (from, to), lanes as i64);
+                let bounds = clip(em, scope, &range, from..to, lanes as i64);
                 if !cuts.is_empty() {
                     em.limit(inner, l, from, to);
                 }

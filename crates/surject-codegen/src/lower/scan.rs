@@ -115,14 +115,14 @@ pub fn emit(
     let extent = dag.extent(last);
     let main = extent - extent % across as i64;
     if main > 0 {
-        let bounds = clip(&mut em, scope, &range, (0, main), across as i64);
+        let bounds = clip(&mut em, scope, &range, 0..main, across as i64);
         let (inner, iv) = em.open_loop(scope, last, across);
         line(&mut em, inner, across)?;
         em.close_loop(inner, iv, &bounds, &[]);
     }
     if main < extent {
         let (inner, iv, rest) = em.open_rest(scope, last, (extent - main) as usize);
-        let bounds = clip(&mut em, scope, &range, (main, extent), rest as i64);
+        let bounds = clip(&mut em, scope, &range, main..extent, rest as i64);
         line(&mut em, inner, rest)?;
         em.close_loop(inner, iv, &bounds, &[]);
     }

@@ -71,7 +71,7 @@ impl Emitter<'_> {
             let (elem, at) = (Elem::of(term.dtype), At { scope: own, lanes });
             let value = self.operand(term.body, at)?;
             // All lanes have the same.
-            let one = self.some_lanes(own, value, (elem, lanes), (0, 1));
+            let one = self.some_lanes(own, value, (elem, lanes), 0, 1);
             let zero = self.scalar(Scalar::zero(term.dtype), 1);
             let holds = self.equal(own, one, zero, elem);
             ends = self.bin(At { scope: own, lanes: 1 }, "arith.andi", ends, holds, Elem::I1);

@@ -221,9 +221,9 @@ impl Row<'_> {
             }
             // A few rows among many are done line by line, which is less code.
             if low > 0 && (rows - main_rows) * FEW < rows {
-                strips.lines(em, scope, &range, (low, high))?;
+                strips.lines(em, scope, &range, low..high)?;
             } else {
-                strips.write(em, scope, &range, (low, high))?;
+                strips.write(em, scope, &range, low..high)?;
             }
         }
         close_all(em, closing);

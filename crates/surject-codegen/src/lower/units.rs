@@ -4,6 +4,7 @@ use crate::code::{HIGH, LOW, TASK, Value};
 use crate::expression::address::LoopId;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::schedule::units::{Share, Units};
+use std::ops::Range;
 
 /// An open loop, to be closed.
 pub(crate) struct Open {
@@ -119,18 +120,18 @@ pub(crate) fn clip(
     em: &mut Emitter<'_>,
     scope: ScopeId,
     range: &TaskRange,
-    span: (i64, i64),
+    span: Range<i64>,
     step: i64,
 ) -> Bounds {
     let low = match &range.low {
-        Some(start) if span.0 == 0 => *start,
+        Some(start) if span.start == 0 => *start,
         Some(start) => {
-            let low = em.int(span.0);
+            let low = em.int(span.start);
             em.arith(scope, "arith.maxsi", *start, low)
         }
-        None => em.int(span.0),
+        None => em.int(span.start),
     };
-    let end = em.int(span.1);
+    let end = em.int(span.end);
     let high = match &range.high {
         Some(stop) => em.arith(scope, "arith.minsi", *stop, end),
         None => end,

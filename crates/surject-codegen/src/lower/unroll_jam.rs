@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Do all conditions on a window that comes so many after it hold for a written term? In blocks whose place varies they do.
-    fn is_inside(self, dag: &Dag, unroll_jam: &UnrollJam, (window, term): (usize, usize)) -> bool {
+    fn is_inside(self, dag: &Dag, unroll_jam: &UnrollJam, window: usize, term: usize) -> bool {
         let Place::Known(first) = self else { return true };
         unroll_jam.within.iter().all(|g| {
             let at = g.expr.substitute(unroll_jam.along, &Lin::constant(first + window as i64));
@@ -97,7 +97,7 @@ impl Row<'_> {
             if low == high {
                 continue;
             }
-            let bounds = clip(em, scope, range, (low, high), width);
+            let bounds = clip(em, scope, range, low..high, width);
             let inner = em.open(scope, Vec::new(), None);
             let first = em.name();
             inside(em, inner, &Lanes { first, active: active as usize })?;
@@ -174,7 +174,7 @@ impl Row<'_> {
             let mut sums = sums.clone();
             for n in 0..terms.len() {
                 for (w, sum) in sums.iter_mut().enumerate() {
-                    let body = if place.is_inside(dag, unroll_jam, (w, n)) {
+                    let body = if place.is_inside(dag, unroll_jam, w, n) {
                         unroll_jam.inside
                     } else {
                         unroll_jam.outside

@@ -35,7 +35,8 @@ impl Emitter<'_> {
         scope: ScopeId,
         value: Value,
         (e, lanes): (Elem, usize),
-        (first, width): (usize, usize),
+        first: usize,
+        width: usize,
     ) -> Value {
         if width == lanes {
             return value;

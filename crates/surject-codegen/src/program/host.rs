@@ -52,7 +52,7 @@ pub fn module(
         }
         let copies: &[(Buf, usize)] = if name == ENTRY { &memory.copies } else { &[] };
         let none = Dag::default();
-        let mut writer = Host::new(&none, (lowered, memory), (threads, results), (profile, runs), &near);
+        let mut writer = Host::new(&none, (lowered, memory), threads, results, (profile, runs), &near);
         writer.function(steps, copies)?;
         runs = writer.runs;
         host.add(writer.em.finish_function(Symbol::Named(name.to_string())).0);
@@ -149,7 +149,8 @@ impl<'a> Host<'a> {
     fn new(
         none: &'a Dag,
         (lowered, memory): (&'a Lowered, &'a Memory),
-        (threads, results): (usize, usize),
+        threads: usize,
+        results: usize,
         (profile, runs): (Option<u64>, u64),
         near: &'a HashSet<usize>,
     ) -> Host<'a> {

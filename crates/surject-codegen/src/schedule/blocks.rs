@@ -44,7 +44,7 @@ pub(crate) fn round(op: AccOp, dtype: DType) -> bool {
 
 /// The blocks of a loop of so many steps with so many terms each, as [`Level::blocks`], where a block has about so many
 /// terms; and the terms that the accumulator of the loop has then.
-fn blocks(steps: i64, terms: i64, (wanted, least): (i64, i64)) -> (Vec<i64>, i64) {
+fn blocks(steps: i64, terms: i64, wanted: i64, least: i64) -> (Vec<i64>, i64) {
     let (mut blocks, mut size) = (Vec::new(), (wanted / terms).max(1));
     if terms.saturating_mul(steps) < least || size >= steps {
         return (blocks, terms.saturating_mul(steps));
@@ -72,7 +72,7 @@ pub(crate) fn levels(steps: &[i64], wanted: i64) -> Vec<Level> {
             levels[at + 1].anew = true;
             terms = 1;
         }
-        (levels[at].blocks, terms) = blocks(steps, terms, (wanted, least));
+        (levels[at].blocks, terms) = blocks(steps, terms, wanted, least);
     }
     levels
 }

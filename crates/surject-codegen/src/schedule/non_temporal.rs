@@ -25,11 +25,17 @@ pub(crate) const STAYS: f64 = 0.75;
 /// The least bytes of a store that goes past the caches.
 pub(crate) const LEAST: usize = 16;
 
-/// Lines of a row that is done from line to line past the caches, and of a part of it.
-const PAST: (i64, i64) = (6, 2);
+/// The least lines of a row that is done from line to line, and of a part of it.
+pub(crate) struct LeastLines {
+    row: i64,
+    part: i64,
+}
+
+/// Those of one that goes past the caches.
+const PAST: LeastLines = LeastLines { row: 6, part: 2 };
 
 /// Lines of one that stays in them, and of a part of it.
-const NEAR: (i64, i64) = (8, 8);
+const NEAR: LeastLines = LeastLines { row: 8, part: 8 };
 
 /// The bytes of the elements that a kernel writes.
 pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
@@ -114,7 +120,7 @@ pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
     far && target.vector_bytes as i64 == LINE
 }
 
-pub(crate) fn least((row, part): (i64, i64), target: &Target) -> [i64; 2] {
+pub(crate) fn least(LeastLines { row, part }: LeastLines, target: &Target) -> [i64; 2] {
     if target.treats_all_as_large { [1; 2] } else { [row * LINE, part * LINE] }
 }
 

@@ -17,6 +17,7 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::rewrite;
 use crate::schedule::node_cost;
+use std::ops::RangeInclusive;
 use surject_ir::{AccOp, FieldId};
 
 /// A scan.
@@ -134,10 +135,10 @@ pub(crate) fn scan(dag: &mut Dag, node: NodeId) -> Option<(Scan, FieldId)> {
         for &along in along.iter().filter(|&&l| slides(dag, body, l, w)) {
             let (length, window) = (dag.extent(along), dag.extent(w));
             // Positions `t = i + w`: what is dropped, and what the first output has beside its own term.
-            let forwards = (0, (window - 2).max(length - 2));
-            let backwards = (window.min(length), length + window - 2);
+            let forwards = 0..=(window - 2).max(length - 2);
+            let backwards = window.min(length)..=length + window - 2;
             for (span, backwards) in [(forwards, false), (backwards, true)] {
-                if vanishes(dag, body, along, op, span) {
+                if vanishes(dag, body, along, op, &span) {
                     let at = Lin::constant(if backwards { 0 } else { window - 1 });
                     let step = rewrite::substituted(dag, body, w, &at)?;
                     return Some((Scan { node, step, op, along, backwards }, field));
@@ -162,20 +163,20 @@ fn slides(dag: &Dag, body: NodeId, along: LoopId, w: LoopId) -> bool {
 }
 
 /// Does the term change nothing wherever `along + w` lies in a span?
-fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: (i64, i64)) -> bool {
+fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: &RangeInclusive<i64>) -> bool {
     let Node::Guarded { guards, fill, .. } = &dag[body].node else { return false };
-    if span.0 > span.1 || !op.absorbs(*fill) {
+    if span.start() > span.end() || !op.absorbs(*fill) {
         return false;
     }
     // The loop `along` alone runs through the span.
     let mut extents = dag.extents.clone();
-    extents[along.0 as usize] = span.1 - span.0 + 1;
+    extents[along.0 as usize] = span.end() - span.start() + 1;
     guards.iter().any(|g| {
         let (c, mut expr) = (g.expr.coeff(along), g.expr.clone());
         expr.terms.retain(|t| t.0 == along || t.1 != c || dag.extent(t.0) == 1);
         // Another loop with the same coefficient is the window; a guard with any other loop says nothing here.
         let only = g.expr.terms.iter().all(|t| t.0 == along || t.1 == c) && g.expr.terms.len() <= 2;
-        let moved = c.checked_mul(span.0).and_then(|m| expr.offset.checked_add(m));
+        let moved = c.checked_mul(*span.start()).and_then(|m| expr.offset.checked_add(m));
         match moved {
             Some(offset) if only => {
                 expr.offset = offset;

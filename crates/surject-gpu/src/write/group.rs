@@ -108,8 +108,8 @@ impl Writer<'_> {
         if own(a) != rows.terms || !own(b).is_empty() {
             return Err("rows of four warps that do not follow each other, or columns that differ".into());
         }
-        let left = self.group_operand(a, (a.row, a.column), Some(warp))?;
-        let right = self.group_operand(b, (b.column, b.row), None)?;
+        let left = self.group_operand(a, a.row, a.column, Some(warp))?;
+        let right = self.group_operand(b, b.column, b.row, None)?;
         let mut descriptors = self.descriptors(&left)?;
         descriptors.extend(self.descriptors(&right)?);
         let steps = (LINE / TERMS) as usize;
@@ -144,7 +144,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn group_operand(&mut self, tile: &Tile, (own, term): (i64, i64), warp: Option<Value>) -> Done<Operand> {
+    fn group_operand(&mut self, tile: &Tile, own: i64, term: i64, warp: Option<Value>) -> Done<Operand> {
         let by_elements = own == 1;
         let pitch = own.max(term);
         if own.min(term) != 1 || !by_elements && pitch != LINE {

@@ -213,8 +213,8 @@ impl Writer<'_> {
                 let mut sum: Vec<String> =
                     places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 for k in (0..sizes.k as i64).step_by(unit.k) {
-                    let left = self.left_elements(a, unit, &own, (i, k))?;
-                    let right = self.right_elements(b, unit, &own, (k, j))?;
+                    let left = self.left_elements(a, unit, &own, i, k)?;
+                    let right = self.right_elements(b, unit, &own, k, j)?;
                     sum = self.product_of_fragments(unit, &left, &right, &sum, acc.dtype);
                 }
                 for (at, value) in places.iter().zip(&sum) {
@@ -252,7 +252,7 @@ impl Writer<'_> {
                     Some(at) => {
                         self.load_matrices(a, at, i * of_a[0] + k * of_a[1], of_a[1] != 1, unit)?.into()
                     }
-                    None => self.left_elements(a, unit, &own, (i, k))?,
+                    None => self.left_elements(a, unit, &own, i, k)?,
                 });
             }
             let mut right: Vec<Vec<String>> = Vec::new();
@@ -264,7 +264,7 @@ impl Writer<'_> {
                             self.load_matrices(b, at, j * of_b[0] + k * of_b[1], of_b[1] != 1, unit)?;
                         right.extend(both.chunks(2).map(<[String]>::to_vec));
                     }
-                    None => right.push(self.right_elements(b, unit, &own, (k, j))?),
+                    None => right.push(self.right_elements(b, unit, &own, k, j)?),
                 }
             }
             for (i, left) in left.iter().enumerate() {
@@ -297,7 +297,8 @@ impl Writer<'_> {
         a: &Matrix<'_>,
         unit: &Unit,
         own: &OwnElements,
-        (i, k): (i64, i64),
+        i: i64,
+        k: i64,
     ) -> Done<Vec<String>> {
         let mut left = Vec::new();
         for half in unit.halves() {
@@ -316,7 +317,8 @@ impl Writer<'_> {
         b: &Matrix<'_>,
         unit: &Unit,
         own: &OwnElements,
-        (k, j): (i64, i64),
+        k: i64,
+        j: i64,
     ) -> Done<Vec<String>> {
         let mut right = Vec::new();
         for half in unit.halves() {

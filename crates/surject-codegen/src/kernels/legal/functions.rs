@@ -144,7 +144,7 @@ impl Paper for Sheet<'_, '_> {
     }
 
     // Only formulas for machines with tables take vectors apart.
-    fn part(&mut self, _: At, value: code::Value, _: Elem, _: (usize, usize)) -> code::Value {
+    fn part(&mut self, _: At, value: code::Value, _: Elem, _: usize, _: usize) -> code::Value {
         value
     }
 

@@ -21,8 +21,10 @@ pub(super) fn start_index(
     maker: &mut Maker<'_>,
     indices: Tensor,
     batch: &[Value],
-    (index_vector_dim, d): (usize, usize),
-    (low, high): (i64, i64),
+    index_vector_dim: usize,
+    d: usize,
+    low: i64,
+    high: i64,
 ) -> Lowered<Value> {
     let shape = maker.shape(indices)?;
     let mut position = batch.to_vec();
@@ -69,8 +71,7 @@ impl Kernels<'_> {
             let mut position = vec![zero; rank];
             for (d, &axis) in dims.start_index_map.iter().enumerate() {
                 let last = (from[axis] - slice[axis] as i64).max(0);
-                let component = (dims.index_vector_dim, d);
-                position[axis] = start_index(maker, indices, &batch, component, (0, last))?;
+                position[axis] = start_index(maker, indices, &batch, dims.index_vector_dim, d, 0, last)?;
             }
             for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
                 position[axis] = batch[batch_axis(d, dims.index_vector_dim)];

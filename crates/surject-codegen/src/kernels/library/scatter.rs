@@ -65,8 +65,8 @@ impl Scatter<'_> {
         let zero = maker.int(0);
         let mut position = vec![zero; self.shape.len()];
         for (d, &axis) in dims.scatter_dims_to_operand_dims.iter().enumerate() {
-            let bounds = (-self.window(axis), self.shape[axis]);
-            position[axis] = start_index(maker, self.indices, batch, (dims.index_vector_dim, d), bounds)?;
+            let (low, high, along) = (-self.window(axis), self.shape[axis], dims.index_vector_dim);
+            position[axis] = start_index(maker, self.indices, batch, along, d, low, high)?;
         }
         for (&axis, &d) in dims.input_batching_dims.iter().zip(&dims.scatter_indices_batching_dims) {
             position[axis] = batch[batch_axis(d, dims.index_vector_dim)];

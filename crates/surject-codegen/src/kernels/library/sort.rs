@@ -77,7 +77,7 @@ impl<'a> Kernels<'a> {
             let (from, to) = (if pass == 0 || pass + 1 == alone { args } else { place(1) }, place(0));
             match part {
                 Some(part) if pass + 1 == alone => self.sort_parts(lines, part, (from, to), less)?,
-                Some(part) => self.merge_parts(lines, (part, 1 << pass), (from, to), less)?,
+                Some(part) => self.merge_parts(lines, part, 1 << pass, (from, to), less)?,
                 None => self.merge(lines, 1 << pass, (from, to), less)?,
             }
         }
@@ -153,7 +153,8 @@ impl<'a> Kernels<'a> {
     fn merge_parts(
         &mut self,
         lines: &Lines,
-        (part, run): (i64, i64),
+        part: i64,
+        run: i64,
         (from, to): (&[Tensor], &[Tensor]),
         less: Less<'_, 'a>,
     ) -> Lowered<()> {

@@ -285,7 +285,7 @@ impl Block<'_> {
     ) -> Lowered<Mem> {
         let (phase, [rows, columns, _]) = (&self.chain.first, c.tiles.tile);
         let needed = w.b.alloc("needed", DType::I64, tiles, Space::Shared);
-        for_each_tile(w, (c.tiles.warps(), tiles), |w, tile, thread| {
+        for_each_tile(w, c.tiles.warps(), tiles, |w, tile, thread| {
             let first_column = tile.times(columns).ok_or_else(overflow)?;
             let rows = (phase.row, &[][..], first.clone(), rows);
             let any = w.any_needed(condition, rows, (phase.along, columns), (&first_column, thread))?;
@@ -376,7 +376,7 @@ impl Block<'_> {
         let flags = Flags::of(w, (phase, c), turns, (finite, self.shared))?;
         let used = w.b.alloc("used", DType::I64, turns.count, Space::Shared);
         let of_weights = self.chain.middle.expression.dag[self.chain.middle.expression.outputs[0].root].dtype;
-        for_each_tile(w, (c.tiles.warps(), turns.count), |w, tile, thread| {
+        for_each_tile(w, c.tiles.warps(), turns.count, |w, tile, thread| {
             let none = w.b.splat(Scalar::from_i128(DType::I32, 0), 1);
             let zero = w.b.splat(Scalar::zero(of_weights), 1);
             let (row, carried) = w.b.open_for(0, rows, 1, LoopKind::Serial, &[none]);

@@ -40,7 +40,7 @@ impl Lowering<'_> {
             for step in 0..steps {
                 // The points of a tile, numbered through along the loads, then along the results.
                 let row = if stage { a } else { b };
-                let (outer, inner, exists) = self.tile_point((warp, thread), (step, warps), (row, a * b))?;
+                let (outer, inner, exists) = self.tile_point((warp, thread), step, warps, row, a * b)?;
                 let (in_along, in_across) = if stage { (inner, outer) } else { (outer, inner) };
                 let depth = self.frames.len();
                 if let Some(exists) = exists {
@@ -82,8 +82,10 @@ impl Lowering<'_> {
     fn tile_point(
         &mut self,
         (warp, thread): (Value, Value),
-        (step, warps): (i64, i64),
-        (row, all): (i64, i64),
+        step: i64,
+        warps: i64,
+        row: i64,
+        all: i64,
     ) -> Lowered<(Affine, Affine, Option<Value>)> {
         let overflow = || CodegenError::overflow("a tile");
         let first = Affine::from(warp).plus(&Affine::from(step * warps), 1).ok_or_else(overflow)?;

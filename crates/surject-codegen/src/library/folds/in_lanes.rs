@@ -103,7 +103,7 @@ pub(super) fn reduce_lanes(
     let mut own_lanes = None;
     if let Some(digit) = digits.last_mut() {
         let at = At { scope: open.scope, lanes: plan.lanes };
-        (*digit, own_lanes) = w.block_of(*digit, (length, beside), at);
+        (*digit, own_lanes) = w.block_of(*digit, length, beside, at);
     }
     let (loops, state) = w.carrying(open.scope, outer, types);
     let around = loops.last().map_or(open.scope, |l| l.scope);
@@ -320,7 +320,7 @@ impl<'a> InLanes<'a> {
                 let some = args
                     .iter()
                     .zip(held.iter().cycle())
-                    .map(|(v, &d)| vec![w.em.some_lanes(inner, *v, (Elem::of(d), lanes), (first, width))]);
+                    .map(|(v, &d)| vec![w.em.some_lanes(inner, *v, (Elem::of(d), lanes), first, width)]);
                 let some: Vec<Vec<Value>> = some.collect();
                 let results = flat(&self.join.function.apply_knowing(w, inner, &some, width, known)?);
                 parts.iter_mut().zip(results).for_each(|(all, one)| all.push(one));

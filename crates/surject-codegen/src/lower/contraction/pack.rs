@@ -425,7 +425,7 @@ impl Panel<'_> {
         for (i, value) in turned.into_iter().enumerate() {
             for piece in 0..pieces {
                 let width = lanes / pieces;
-                let part = em.some_lanes(inner, value, (self.elem, lanes), (piece * group, width));
+                let part = em.some_lanes(inner, value, (self.elem, lanes), piece * group, width);
                 let offset = em.int((i * (lanes / group) + piece) as i64 * stride);
                 let place = self.place(em, inner, (to, self.width), offset);
                 self.write(em, inner, part, place, width);

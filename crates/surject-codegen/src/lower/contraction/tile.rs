@@ -181,7 +181,7 @@ impl Tiles<'_> {
             let rest = (width - main).unsigned_abs().next_power_of_two() as i64;
             for (step, low, high) in [(lanes, 0, main), (rest, main, width)] {
                 if low < high {
-                    self.line(em, part, (base, from), (step, low, high))?;
+                    self.line(em, part, (base, from), step, low, high)?;
                 }
             }
             if rest == 0 || full == 0 {
@@ -203,7 +203,9 @@ impl Tiles<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         (base, from): (Value, Value),
-        (step, low, high): (i64, i64, i64),
+        step: i64,
+        low: i64,
+        high: i64,
     ) -> Result<(), CodegenError> {
         let c = self.c;
         let dtype = self.dag[c.node].dtype;

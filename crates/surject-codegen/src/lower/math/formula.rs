@@ -14,7 +14,7 @@ pub trait Paper {
     fn write(&mut self, at: At, operation: Op) -> Value;
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value;
     fn list(&mut self, values: &[f32]) -> Value;
-    fn part(&mut self, at: At, value: Value, e: Elem, lanes: (usize, usize)) -> Value;
+    fn part(&mut self, at: At, value: Value, e: Elem, first: usize, lanes: usize) -> Value;
     fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value;
 }
 
@@ -32,8 +32,8 @@ impl Paper for Emitter<'_> {
         Emitter::literal(self, Elem::F32, Elements::Each(bits))
     }
 
-    fn part(&mut self, at: At, value: Value, e: Elem, lanes: (usize, usize)) -> Value {
-        self.some_lanes(at.scope, value, (e, at.lanes), lanes)
+    fn part(&mut self, at: At, value: Value, e: Elem, first: usize, lanes: usize) -> Value {
+        self.some_lanes(at.scope, value, (e, at.lanes), first, lanes)
     }
 
     fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value {
@@ -191,7 +191,7 @@ impl<'p> F<'p> {
             .collect();
         let mut parts = Vec::new();
         for first in (0..lanes).step_by(part) {
-            let take = |f: F<'p>| (pen.paper.borrow_mut().part(pen.at, f.value, e, (first, part)), ty);
+            let take = |f: F<'p>| (pen.paper.borrow_mut().part(pen.at, f.value, e, first, part), ty);
             let (y, n) = (take(self), take(n));
             let operands = [&[y, n, y], &given[..]].concat();
             let scaled = format!("llvm.x86.avx512.mask.scalef.{name}.{bits}");

@@ -205,7 +205,7 @@ fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: E
             em.op(at.scope, Op::Shuffle { sides: [x, x], order, ty: e.ty(at.lanes) })
         };
         let value = by_method(em, At { lanes, ..at }, method, function, e, full);
-        return em.some_lanes(at.scope, value, (e, lanes), (0, at.lanes));
+        return em.some_lanes(at.scope, value, (e, lanes), 0, at.lanes);
     }
     in_parts(em, at, e, &[x], lanes, |em, at, args| {
         let (mut value, beyond, mirror) = {
@@ -319,7 +319,7 @@ fn in_parts(
     let mut parts = Vec::new();
     for first in (0..at.lanes).step_by(lanes) {
         let args: Vec<Value> =
-            args.iter().map(|a| em.some_lanes(at.scope, *a, (e, at.lanes), (first, lanes))).collect();
+            args.iter().map(|a| em.some_lanes(at.scope, *a, (e, at.lanes), first, lanes)).collect();
         parts.push(formula(em, At { scope: at.scope, lanes }, &args));
     }
     em.of_parts(at.scope, parts, e, lanes)

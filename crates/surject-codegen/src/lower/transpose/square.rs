@@ -82,7 +82,7 @@ impl Row<'_> {
                 result.extend(std::iter::repeat_n(Value::NONE, size));
                 continue;
             }
-            result.extend(em.turned_chunks(chunk, (size, lanes), elem, scope));
+            result.extend(em.turned_chunks(chunk, size, lanes, elem, scope));
         }
         Ok(result)
     }
@@ -94,7 +94,7 @@ fn square(em: &mut Emitter<'_>, scope: ScopeId, lines: &[Value], size: usize, el
     let at = At { scope, lanes };
     // Of each group of lines the columns of a chunk: in the vector `t` of a group, chunk `q` has column `q · size + t`.
     let groups: Vec<Vec<Value>> =
-        lines.chunks(size).map(|group| em.interleaved(group.to_vec(), (size, lanes), elem, at)).collect();
+        lines.chunks(size).map(|group| em.interleaved(group.to_vec(), size, lanes, elem, at)).collect();
     let mut columns = vec![Value::NONE; lanes];
     for t in 0..size {
         let mut vectors: Vec<Value> = groups.iter().map(|group| group[t]).collect();

@@ -19,6 +19,7 @@ use crate::lower::units::{TaskRange, clip};
 use crate::lower::vectors::Lanes;
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
+use std::ops::Range;
 
 /// A tile and its memory, which is the task's own.
 pub(super) struct TileMemory<'a> {
@@ -73,9 +74,9 @@ impl Strips<'_> {
         em: &mut Emitter<'_>,
         scope: ScopeId,
         range: &TaskRange,
-        ends: (i64, i64),
+        rows: Range<i64>,
     ) -> Result<(), CodegenError> {
-        let bounds = clip(em, scope, range, ends, 1);
+        let bounds = clip(em, scope, range, rows, 1);
         let (inner, iv) = em.open_loop(scope, self.rows_of.all, 1);
         self.rows_of.bind(em, inner, iv);
         let part = open_behind(em, inner, self.behind);
@@ -85,17 +86,17 @@ impl Strips<'_> {
         Ok(())
     }
 
-    /// The rows from `low` to `high`, strip by strip. From another row than the first on there is one block, which ends with
+    /// Some rows, strip by strip. From another row than the first on there is one block, which ends with
     /// the last row.
     pub(super) fn write(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         range: &TaskRange,
-        (low, high): (i64, i64),
+        rows: Range<i64>,
     ) -> Result<(), CodegenError> {
         let block_rows = self.rows_of.block as i64;
-        let bounds = clip(em, scope, range, (low, high), block_rows);
+        let bounds = clip(em, scope, range, rows.clone(), block_rows);
         let strip = em.open(scope, Vec::new(), None);
         let first = em.name();
         let length = em.int(self.strip_rows);
@@ -103,7 +104,7 @@ impl Strips<'_> {
         let end = em.arith(strip, "arith.minsi", end, bounds.high);
         let open = OpenStrip {
             strip: Strip { rows_of: self.rows_of, last: self.last, first, end, rows: self.strip_rows },
-            single: (low > 0).then_some(self.rows - block_rows),
+            single: (rows.start > 0).then_some(self.rows - block_rows),
         };
         let (part, iv) = open_behind(em, strip, self.behind);
         match &self.memory {
@@ -128,7 +129,7 @@ impl Strips<'_> {
         memory: &TileMemory<'_>,
     ) -> Result<(), CodegenError> {
         let TileMemory { tile, elem, pointer } = memory;
-        let bounds = clip(em, strip, &self.piece, (0, self.columns), tile.columns);
+        let bounds = clip(em, strip, &self.piece, 0..self.columns, tile.columns);
         let from = em.name();
         let to = em.arith(part, "arith.addi", from, bounds.step);
         let to = em.arith(part, "arith.minsi", to, bounds.high);
@@ -162,7 +163,7 @@ impl Strips<'_> {
         if main > 0 {
             let group = self.group.filter(|_| open.single.is_none());
             let step = group.map_or(lanes, |group| group * lanes);
-            let inner = clip(em, part, within, (0, main), step);
+            let inner = clip(em, part, within, 0..main, step);
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
             match group {
@@ -185,7 +186,7 @@ impl Strips<'_> {
             let scope = em.open(part, Vec::new(), None);
             let column = em.name();
             self.blocks(em, scope, open, column, Lanes::holding(rest))?;
-            let inner = clip(em, part, within, (main, self.columns), lanes);
+            let inner = clip(em, part, within, main..self.columns, lanes);
             em.close_loop(scope, column, &inner, &[]);
         }
         Ok(())

@@ -177,7 +177,9 @@ struct Joined {
 /// The targets of its own that each task has for a member.
 fn joined(
     member: &Member,
-    (tasks, ranges, most): (i64, i64, i64),
+    tasks: i64,
+    ranges: i64,
+    most: i64,
     world: &mut World<'_>,
 ) -> Result<Option<Joined>, CodegenError> {
     let Some(columns) = member.recipe.joined() else { return Ok(None) };
@@ -462,7 +464,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
     let mut own: Vec<Option<Joined>> = Vec::new();
     for member in &chain.members {
-        own.push(joined(member, (chain.tasks, count, chain.most), world)?);
+        own.push(joined(member, chain.tasks, count, chain.most, world)?);
     }
     let (offsets, own_bytes) = places(chain, &parts, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);

@@ -377,7 +377,7 @@ impl<'a> Candidate<'a> {
             share: 0.0,
             grouped: self.plain && tile.vectors == 1 && together.is_some(),
             triangle: Triangle::default(),
-            filled: filled(dag, rows, self.sum, tile, (product(dag, &columns.loops), shape.apart)),
+            filled: filled(dag, rows, self.sum, tile, product(dag, &columns.loops), shape.apart),
         }
     }
 }
@@ -396,7 +396,8 @@ fn filled(
     rows: &Side,
     sum: &[LoopId],
     TileSize { lanes, high, .. }: TileSize,
-    (columns, apart): (i64, bool),
+    columns: i64,
+    apart: bool,
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
     const MOST: f64 = 1.0;

@@ -217,11 +217,12 @@ impl Block {
         let extent = whole.dag.extent(self.row);
         let (blocks, left) = (extent / self.rows, extent % self.rows);
         let parts = [(0, blocks, self.rows), (blocks * self.rows, 1, left)];
-        parts.into_iter().filter(|part| part.2 > 0).map(|part| self.part(whole, part)).collect()
+        let some = parts.into_iter().filter(|part| part.2 > 0);
+        some.map(|(start, blocks, rows)| self.part(whole, start, blocks, rows)).collect()
     }
 
     /// So many blocks of so many rows, from a row on.
-    fn part(&self, whole: &Pulled, (start, blocks, rows): (i64, i64, i64)) -> Option<Pulled> {
+    fn part(&self, whole: &Pulled, start: i64, blocks: i64, rows: i64) -> Option<Pulled> {
         let mut dag = Dag::default();
         dag.extents.clone_from(&whole.dag.extents);
         dag.extents[self.row.0 as usize] = blocks;

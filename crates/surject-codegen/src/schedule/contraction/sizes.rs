@@ -111,7 +111,7 @@ impl Sizes {
         let panel = sizes.column_panel() * sizes.elem.size() as i64;
         let from_cache = !stays(target, panel) && sizes.all_panels * panel <= target.llc_share_bytes as i64;
         let row_bytes = sizes.sum * sizes.elem.size() as i64;
-        let many = rows_held(target, row_bytes, (sizes.width, sizes.all_panels)) >= FAR_ROWS;
+        let many = rows_held(target, row_bytes, sizes.width, sizes.all_panels) >= FAR_ROWS;
         if sizes.pass > 0 || !from_cache || many || windows(dag, c, &sizes).is_some() {
             return sizes;
         }
@@ -132,7 +132,7 @@ impl Sizes {
         let all_panels = panels * product(dag, &c.columns);
         let (most, nearest) = (4 * target.threads as i64, target.l1_bytes as i64);
         let row_bytes = sum * elem.size() as i64;
-        let held = rows_held(target, row_bytes, (width, all_panels));
+        let held = rows_held(target, row_bytes, width, all_panels);
         let cached = (held.min(most_rows) / high).max(1);
         // Enough blocks for every thread, if there are enough rows.
         let tiles = (rows + high - 1) / high;
@@ -260,7 +260,7 @@ impl Sizes {
 
 /// The rows of a block that stays in the second cache. Columns that do not stay there as well come from further away
 /// once for each block: then it is worth as much of that cache as a panel of them leaves.
-fn rows_held(target: &Target, row_bytes: i64, (width, panels): (i64, i64)) -> i64 {
+fn rows_held(target: &Target, row_bytes: i64, width: i64, panels: i64) -> i64 {
     let (one_of_many, panel_bytes) = (target.l2_share_bytes as i64, width * row_bytes);
     let all_stay = panels * panel_bytes <= 2 * one_of_many;
     let bytes = if all_stay { one_of_many } else { (3 * one_of_many - panel_bytes).max(one_of_many) };

@@ -76,7 +76,7 @@ pub(crate) fn lower_listed(
     let count = chain.columns / tiles.tile[2];
     let used = of_scores.b.alloc("used", DType::I64, count, Space::Shared);
     let of_weights = chain.middle.expression.dag[chain.middle.expression.outputs[0].root].dtype;
-    for_each_tile(&mut of_scores, (tiles.warps(), count), |w, tile, thread| {
+    for_each_tile(&mut of_scores, tiles.warps(), count, |w, tile, thread| {
         let start = tile.times(tiles.tile[2]).ok_or_else(overflow)?;
         let rows = (chain.first.row, &[][..], first.clone(), whole.rows);
         let mut any = w.any_needed(condition, rows, (chain.first.along, tiles.tile[2]), (&start, thread))?;
@@ -235,7 +235,8 @@ fn append(
 /// Runs something for every tile, each by a warp, and stores whether it gives anything but zero.
 pub(super) fn for_each_tile(
     w: &mut Lowering<'_>,
-    (warps, tiles): (i64, i64),
+    warps: i64,
+    tiles: i64,
     f: impl FnOnce(&mut Lowering<'_>, Affine, Value) -> Lowered<(Mem, Value, Option<Value>)>,
 ) -> Lowered<()> {
     let (warp, _) = w.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);

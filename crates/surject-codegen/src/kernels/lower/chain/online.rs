@@ -248,7 +248,7 @@ impl<'a> Online<'a> {
         let (warps, [rows, columns, _]) = (of_scores.tiles.warps(), of_scores.tiles.tile);
         let (row, first, total) = (chain.first.row, self.queries.first.clone(), all.total);
         let used = self.b().alloc("used", DType::I64, total, Space::Shared);
-        for_each_tile(&mut self.first, (warps, total), |w, tile, thread| {
+        for_each_tile(&mut self.first, warps, total, |w, tile, thread| {
             let first_column = tile.times(columns).ok_or_else(overflow)?;
             let rows = (row, &[][..], first, rows);
             let any = w.any_needed(condition, rows, (chain.first.along, columns), (&first_column, thread))?;

@@ -111,8 +111,8 @@ impl Paper for Machine {
         self.push(Step::List(values.to_vec()), Elem::F32)
     }
 
-    fn part(&mut self, at: At, value: Value, _: Elem, lanes: (usize, usize)) -> Value {
-        assert_eq!(lanes, (0, at.lanes), "a machine runs what is one register wide");
+    fn part(&mut self, at: At, value: Value, _: Elem, first: usize, lanes: usize) -> Value {
+        assert_eq!((first, lanes), (0, at.lanes), "a machine runs what is one register wide");
         value
     }
 
