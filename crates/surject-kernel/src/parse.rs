@@ -381,6 +381,7 @@ impl Parser {
     }
 
     /// An operation behind its name.
+    /// It is long because it is flat: one arm an operation.
     fn operation(&mut self, at: usize, name: &str) -> Parsed<Operation> {
         let nothing = Scalar::zero(DType::I1);
         let op = match name {

@@ -87,6 +87,7 @@ impl Printer {
         }
     }
 
+    /// An operation as text. It is long because it is flat: one arm an operation.
     fn op(&mut self, op: &Op, regions: bool) {
         match op {
             Op::Splat(value) => put!(self, "splat {}", literal::element(*value)),

@@ -192,6 +192,7 @@ impl Verifier<'_> {
     }
 
     /// Checks a statement without regions; gives what its result must be, if it has one.
+    /// It is long because it is flat: one arm an operation.
     fn effect(&mut self, op: &Op) -> Result<Option<Wanted>, Fault> {
         use Wanted::{Any, Exact, Of};
         let exact = |ty| Ok(Some(Exact(ty)));

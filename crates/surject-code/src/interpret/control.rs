@@ -190,6 +190,7 @@ impl<'m> Process<'m> {
     }
 
     /// An operation on memory, and its result if it has one; `None`: it is none.
+    /// It is long because it is flat: one arm an operation.
     fn memory_op(&mut self, frame: &Frame<'m>, op: &Op) -> Done<Option<Option<Word>>> {
         let done = match op {
             Op::Element { pointer, index, of } => {

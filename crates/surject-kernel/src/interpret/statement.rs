@@ -11,6 +11,7 @@ use surject_ir::{AccOp, BinaryOp, Scalar, eval};
 
 impl Machine<'_> {
     /// Runs a statement without regions.
+    /// It is long because it is flat: one arm an operation.
     pub(super) fn statement(&mut self, agent: &mut Agent, statement: &Statement) -> Done<()> {
         let result = statement.results.first().copied();
         let ty = result.map_or(Type::index(), |v| self.kernel.ty(v));

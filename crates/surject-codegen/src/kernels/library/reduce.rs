@@ -90,6 +90,7 @@ impl Kernels<'_> {
     }
 
     /// So many elements that lie next to each other are a block.
+    /// It is long because it is one kernel, whose parts share threads and memory.
     fn reduce_in_blocks(
         &mut self,
         reduction: &Reduction<'_>,

@@ -152,6 +152,7 @@ impl Kernels<'_> {
     }
 
     /// Sorts the updates by the places of their windows; then every element of the result joins those of its place.
+    /// It is long because its three kernels share what they are made of.
     fn scatter_sorted(&mut self, scatter: &Scatter<'_>, places: &[i64]) -> Lowered<()> {
         let (batches, count) = (scatter.batches()?, elements(places)?);
         if elements(&scatter.shape)? == 0 {

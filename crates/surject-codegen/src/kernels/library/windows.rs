@@ -124,6 +124,7 @@ impl Kernels<'_> {
 
     /// Every line is a block, in which every element joins twice as many before it in each step. Padding takes part with
     /// the initial values, as often as there is padding: the function need only be associative.
+    /// It is long because it is one kernel, whose parts share threads and memory.
     fn scan_lines(&mut self, line: &Line, (operands, inits): (&[Var], &[Var]), shape: &[i64]) -> Lowered<()> {
         let n = shape[line.axis];
         let step = elements(&shape[line.axis + 1..])?.max(1);

@@ -16,6 +16,7 @@ use surject_kernel::{Access, Affine, Builder, Guard, Level, LoopKind, Mem, Place
 
 /// The kernel of the last sums of a chain, which leaves out what a mask made zero: tiles of which no score is needed, the
 /// weight that stands for the others is zero in every row, and values are finite.
+/// It is long because it is one kernel, whose parts share threads and memory.
 pub(crate) fn lower_listed(
     name: &str,
     chain: &Chain,
