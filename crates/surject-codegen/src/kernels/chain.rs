@@ -5,7 +5,7 @@
 //! A block has some rows. It sums their products into a window of shared memory, computes the rows there, and
 //! multiplies them from there. So every value is what three kernels would give, but for the order of sums.
 //!
-//! Or a block has a tile of its scores at a time ([`Scores::Tile`]): where the rows are a softmax ([`softmax`]), what it has
+//! Or a block has a tile of its scores at a time ([`Scores::Tile`]): where the rows are a softmax (`softmax` finds that), what it has
 //! summed so far is scaled as the highest score grows.
 //!
 //! What a mask throws away is not computed: where a condition picks a constant in the place of every sum of a tile, its

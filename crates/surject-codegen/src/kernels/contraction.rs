@@ -46,7 +46,7 @@ pub struct Tiles {
     pub masked: bool,
 }
 
-/// As what matrix units multiply factors of a type: those of `f32`, which are [rounded](is_tf32) in the expression, as
+/// As what matrix units multiply factors of a type: those of `f32`, which are rounded in the expression, as
 /// tf32.
 pub fn factors_of_units(factors: DType) -> Factors {
     if factors == DType::F32 { Factors::Tf32 } else { Factors::Own }

@@ -15,7 +15,7 @@ pub struct WriteError {
     pub message: String,
 }
 
-/// A result, or what went wrong; [`Text::blame`] adds where.
+/// A result, or what went wrong; the writer adds where.
 pub type Done<T> = Result<T, String>;
 
 /// The MLIR type of elements in registers.
