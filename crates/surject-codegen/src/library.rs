@@ -270,21 +270,10 @@ impl Call<'_> {
             return Err(CodegenError::malformed("a loop is used where it is not open"));
         }
         let (body, declarations) = writer.em.finish();
-        Ok(Kernel {
-            body,
-            buffers: writer.buffers,
-            tasks,
-            declarations: declarations.into_iter().collect(),
-            functions: writer.functions,
-            summary,
-            writes: self.written.iter().map(|&t| buf(t)).collect(),
-            cycles: 0.0,
-            loss: None,
-            cold: false,
-            recipe: None,
-            in_place: Vec::new(),
-            copies: false,
-        })
+        let (declarations, functions) = (declarations.into_iter().collect(), writer.functions);
+        let writes = self.written.iter().map(|&t| buf(t)).collect();
+        let plain = Kernel::plain(body, tasks, writer.buffers, writes, summary);
+        Ok(Kernel { declarations, functions, ..plain })
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The CPUs with a name.
+    /// The CPUs with a name, the one without vectors first, then by the bytes of these.
     pub const ALL: [Cpu; 3] = [
         Cpu { name: "generic", vector_bytes: 0, task_operations: 65_536.0 },
         Cpu { name: "avx2", vector_bytes: 32, task_operations: 65_536.0 },
@@ -44,9 +44,8 @@ impl Cpu {
 
     /// The CPU whose vectors have so many bytes, or else fewer.
     pub fn with_vectors_of(bytes: usize) -> Cpu {
-        let most =
-            Cpu::ALL.into_iter().filter(|cpu| cpu.vector_bytes <= bytes).max_by_key(|cpu| cpu.vector_bytes);
-        most.unwrap_or(Cpu { name: "generic", vector_bytes: 0, task_operations: 65_536.0 })
+        let [generic, wider @ ..] = Cpu::ALL;
+        wider.into_iter().rfind(|cpu| cpu.vector_bytes <= bytes).unwrap_or(generic)
     }
 
     /// The elements of an expression in a vector, or why there is no vector of them.

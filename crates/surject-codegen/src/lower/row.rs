@@ -67,6 +67,31 @@ pub(crate) struct Code<'a> {
 }
 
 impl Kernel {
+    /// A kernel of which nothing else is known: its work is no part of what others do, and memory is its own.
+    pub(crate) fn plain(
+        body: Vec<Statement>,
+        tasks: i64,
+        buffers: Vec<Buf>,
+        writes: Vec<Buf>,
+        summary: String,
+    ) -> Kernel {
+        Kernel {
+            body,
+            buffers,
+            tasks,
+            declarations: Vec::new(),
+            summary,
+            functions: Vec::new(),
+            writes,
+            cycles: 0.0,
+            loss: None,
+            cold: false,
+            recipe: None,
+            in_place: Vec::new(),
+            copies: false,
+        }
+    }
+
     /// What makes it different from others.
     pub(crate) fn code(&self) -> Code<'_> {
         Code { body: &self.body, functions: &self.functions, tasks: self.tasks }
@@ -203,21 +228,7 @@ pub fn finish(
     em.fence();
     let (body, declarations) = em.finish();
     let declarations = declarations.into_iter().collect();
-    Ok(Kernel {
-        body,
-        buffers,
-        tasks,
-        declarations,
-        functions: Vec::new(),
-        summary,
-        writes,
-        cycles: 0.0,
-        loss: None,
-        cold: false,
-        recipe: None,
-        in_place: Vec::new(),
-        copies: false,
-    })
+    Ok(Kernel { declarations, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }
 
 pub(crate) struct Row<'a> {

@@ -3,12 +3,13 @@
 use crate::CodegenError;
 use crate::expression::dag::{Buf, buf};
 use crate::kernels::expression::Tensor;
+use crate::kernels::library::Call;
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Which};
 use crate::kernels::run;
 use crate::lower::row::Kernel;
 use std::collections::{HashMap, HashSet};
-use surject_ir::{Function, StatementKind, TensorType, Var};
+use surject_ir::{Function, Statement, StatementKind, TensorType, Var};
 
 /// The kernels of a statement, in order.
 pub(crate) struct Made {
@@ -37,7 +38,7 @@ impl MadeStatements {
         let mut blocks = vec![&function.body];
         while let Some(block) = blocks.pop() {
             for statement in &block.statements {
-                if let Some((target, made)) = of_statement(function, &statement.kind, scheduled)? {
+                if let Some((target, made)) = of_statement(function, statement, scheduled)? {
                     found.stored.extend(statement.targets());
                     found.stored.extend(made.reads());
                     found.by_target.insert(target, made);
@@ -65,11 +66,11 @@ impl MadeStatements {
 /// The kernels of a statement, and the first variable that it defines.
 fn of_statement(
     function: &Function,
-    statement: &StatementKind,
+    statement: &Statement,
     scheduled: &Scheduled,
 ) -> Result<Option<(Var, Made)>, CodegenError> {
     let (machine, all) = (&*scheduled.machine, scheduled.which == Which::All);
-    Ok(match statement {
+    Ok(match &statement.kind {
         StatementKind::Store { target, field } if !function.ty(*target).space.is_empty() => {
             let name = function.name_of(*target);
             if !all && !scheduled.schedules.names_kernel_of(name) {
@@ -79,11 +80,11 @@ fn of_statement(
             let launches = made.kernels.into_iter().map(|made| made.launch).collect();
             Some((*target, Made { launches, temporaries: made.temporaries }))
         }
-        StatementKind::Call { op, targets, args, regions } if all => {
-            let call = crate::kernels::library::Call { function, op, targets, args, regions };
+        StatementKind::Call { targets, .. } if all => {
+            let call = Call::of(function, statement).filter(|call| call.refusal().is_none());
             let empty = targets.iter().all(|&t| function.ty(t).space.is_empty());
-            match targets.first() {
-                Some(&first) if !empty && call.refusal().is_none() => {
+            match (call, targets.first()) {
+                (Some(call), Some(&first)) if !empty => {
                     let made = call.kernels(machine, function.name_of(first))?;
                     Some((first, Made { launches: made.launches, temporaries: made.temporaries }))
                 }
@@ -120,21 +121,8 @@ impl Made {
             let buffers: Vec<Buf> = tensors.iter().map(place).collect();
             let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
             let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
-            Ok(Kernel {
-                body,
-                writes: writes.collect(),
-                buffers,
-                tasks,
-                declarations: Vec::new(),
-                summary: format!("kernel `{}` by its schedule", kernel.name),
-                functions: Vec::new(),
-                cycles: 0.0,
-                loss: None,
-                cold: false,
-                recipe: None,
-                in_place: Vec::new(),
-                copies: false,
-            })
+            let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
+            Ok(Kernel::plain(body, tasks, buffers, writes, summary))
         };
         self.launches.iter().map(kernel).collect()
     }

@@ -33,15 +33,19 @@ struct Around {
     after: i64,
 }
 
+impl Around {
+    /// As many as either has.
+    fn max(self, other: Around) -> Around {
+        Around { before: self.before.max(other.before), after: self.after.max(other.after) }
+    }
+}
+
 /// Those of what lies in this memory.
 fn around_range(chain: &Chain, memory: Buf) -> Around {
     let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
     reading.fold(Around::default(), |around, member| {
         let step = member.recipe.step();
-        Around {
-            before: around.before.max(step - 1),
-            after: around.after.max((step - chain.most % step) % step),
-        }
+        around.max(Around { before: step - 1, after: (step - chain.most % step) % step })
     })
 }
 
@@ -72,10 +76,7 @@ fn places(
         let same = in_place.iter().find(|p| p.1 == buf).map(|p| p.0);
         let touching = |m: &Member| m.touches(buf) || same.is_some_and(|same| m.touches(same));
         let both = [Some(buf), same].into_iter().flatten().map(|memory| around_range(chain, memory));
-        let Around { before, after } = both.fold(Around::default(), |a, b| Around {
-            before: a.before.max(b.before),
-            after: a.after.max(b.after),
-        });
+        let Around { before, after } = both.fold(Around::default(), Around::max);
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
         starts.insert(buf, before);
@@ -432,21 +433,9 @@ impl Writing<'_> {
             chain.estimate.saved - chain.estimate.lost,
             members.join("; ")
         );
-        Kernel {
-            body: self.em.finish().0,
-            buffers: self.buffers,
-            tasks: chain.tasks,
-            declarations,
-            summary,
-            functions: self.functions,
-            writes: self.writes,
-            cycles: parts.iter().map(|p| p.cycles).sum(),
-            loss: None,
-            cold: false,
-            recipe: None,
-            in_place: Vec::new(),
-            copies: false,
-        }
+        let (body, cycles) = (self.em.finish().0, parts.iter().map(|p| p.cycles).sum());
+        let plain = Kernel::plain(body, chain.tasks, self.buffers, self.writes, summary);
+        Kernel { declarations, functions: self.functions, cycles, ..plain }
     }
 }
 
