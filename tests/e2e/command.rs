@@ -313,6 +313,19 @@ fn compiled_code_is_interpreted_for_any_processor() {
 }
 
 #[test]
+fn forms_of_kernels_are_told() {
+    let case = own_case("softmax");
+    let text = surject(&["opt", &case.program, "--emit", "forms"]).expect("a plan");
+    assert!(
+        text.contains("  form: rows\n") && text.contains("  no contraction: the terms are not"),
+        "{text}"
+    );
+    let failure =
+        surject(&["opt", &case.program, "--emit", "forms", "--machine", "sm_90a"]).expect_err("a GPU");
+    assert!(failure.message.contains("`--emit schedule`"), "{failure}");
+}
+
+#[test]
 fn doctor_reports() {
     let text = surject(&["doctor"]).expect("it only reports");
     assert!(text.contains("MLIR") && text.contains("processor"), "{text}");

@@ -11,6 +11,7 @@ pub(crate) mod non_temporal;
 pub(crate) mod outer_vector;
 mod points;
 pub(crate) mod prefetch;
+pub(crate) mod refused;
 pub(crate) mod scan;
 pub(crate) mod split_reduction;
 pub(crate) mod term_cache;

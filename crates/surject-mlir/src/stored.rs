@@ -1,7 +1,7 @@
 //! Whole executables as bytes: what was generated, and its machine code.
 
 use std::sync::Arc;
-use surject_codegen::{KernelPlan, Lent, LoweredModule, Plan};
+use surject_codegen::{Form, KernelPlan, Lent, LoweredModule, Plan};
 use surject_index::{Extent, Space};
 use surject_ir::{Buffer, TensorType};
 use surject_runtime::DType;
@@ -72,6 +72,8 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Stored> {
             estimate: f64::from_bits(r.number()?),
             measured: None,
             summary: r.text()?,
+            // What was refused is asked of a lowering, not of what is stored.
+            form: Form::default(),
             origin: r.option(Reader::text)?,
         };
         Some((depth, line))

@@ -27,6 +27,7 @@ use crate::lower::row::{self, Kernel, Row};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
 use crate::schedule::prefetch::{self, Asks, When};
+use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::split_reduction::{self, Parts};
 use crate::schedule::units::{Grain, Share, Units, units};
 use crate::schedule::{self, Schedule, blocks};
@@ -52,18 +53,20 @@ pub fn find(
     outer: &[LoopId],
     schedule: &Schedule,
     target: &Target,
-) -> Option<(NodeId, FieldId)> {
+) -> Fit<(NodeId, FieldId)> {
     /// Shorter rows are few registers.
     const APART: i64 = 17;
     /// Longer ones take more registers than there are for them and for what is made of them.
     const HELD: i64 = 256;
     const WORTH: f64 = 65_536.0;
-    let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
+    let ([output], Some(&last)) = (outputs, schedule.order.last()) else {
+        return Err(Refused("there are several results, or no loop"));
+    };
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     // A target whose elements lie apart would be read and written in pieces for every row.
-    if schedule.lanes == 1 || output.join.is_some() || output.address.coeff(last).abs() != 1 {
-        return None;
-    }
+    need(schedule.lanes > 1, "no results are done in lanes")?;
+    need(output.join.is_none(), "it accumulates into its target")?;
+    need(output.address.coeff(last).abs() == 1, "results lie apart")?;
     // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.
     let far =
         |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.llc_bytes as f64;
@@ -71,7 +74,7 @@ pub fn find(
     let columns = dag.extent(last);
     let roots = [output.root];
     let nodes = if within { dag.all_reachable(&roots) } else { dag.reachable(&roots) };
-    nodes.into_iter().find_map(|n| {
+    let found = nodes.into_iter().find_map(|n| {
         let Node::Reduce { loops, body, field, .. } = &dag[n].node else { return None };
         let dtype = dag[n].dtype;
         let exact = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
@@ -95,7 +98,8 @@ pub fn find(
         let long =
             bytes > if held { target.llc_share_bytes as f64 / 2.0 } else { target.l2_share_bytes as f64 };
         (exact && strided && plain && all && long && points >= WORTH).then_some((n, *field))
-    })
+    });
+    found.ok_or(Refused("no reduction goes down columns that a cache does not hold"))
 }
 
 /// In how many places of the tensors the rows lie that are joined at a time. What comes from far away comes from several;

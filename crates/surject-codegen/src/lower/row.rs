@@ -39,6 +39,8 @@ pub struct Kernel {
     pub(crate) declarations: Vec<Declaration>,
     /// What it is, for the plan.
     pub summary: String,
+    /// The form it has, for the plan.
+    pub form: Form,
     /// More functions it needs, which belong to it.
     pub(crate) functions: Vec<Function>,
     /// The tensors it writes, among `buffers`: the output first, then what is its own.
@@ -56,6 +58,15 @@ pub struct Kernel {
     pub in_place: Vec<Buf>,
     /// Does it copy the one tensor it reads to its output, bit for bit?
     pub copies: bool,
+}
+
+/// The form of a kernel, and why it has no other that was tried before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// Its name. Empty: the kernel is that of a library operation, sends its results, or was joined from others.
+    pub name: &'static str,
+    /// The forms that were tried before, with what is missing for each.
+    pub refused: Vec<(&'static str, &'static str)>,
 }
 
 /// What makes a kernel different from others: its body, the functions that belong to it, and its tasks.
@@ -81,6 +92,7 @@ impl Kernel {
             tasks,
             declarations: Vec::new(),
             summary,
+            form: Form::default(),
             functions: Vec::new(),
             writes,
             cycles: 0.0,

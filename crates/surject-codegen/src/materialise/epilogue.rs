@@ -8,6 +8,7 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
+use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::{self, Schedule, node_cost};
 
 /// Cycles of scalar code that storing a result and loading it are worth, and those of a kernel more.
@@ -25,11 +26,10 @@ pub fn find(
     outer: &[LoopId],
     schedule: &Schedule,
     target: &Target,
-) -> Option<Vec<NodeId>> {
-    let [output] = outputs else { return None };
-    if output.join.is_some() || !schedule.is_plain() {
-        return None;
-    }
+) -> Fit<Vec<NodeId>> {
+    let [output] = outputs else { return Err(Refused("there are several results")) };
+    need(output.join.is_none(), "it accumulates into its target")?;
+    need(schedule.is_plain(), "short rows or blocks are done together")?;
     let direct = dag.reachable(&[output.root]);
     let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
     let mut sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();
@@ -37,9 +37,10 @@ pub fn find(
     let every = |&n: &NodeId| outer.iter().all(|&l| dag.extent(l) == 1 || dag[n].deps.contains(l));
     let points = dag.points(outer.iter().copied().collect());
     let lanes = (target.vector_bytes / Elem::of(dag[output.root].dtype).size()) as f64;
-    if sums.is_empty() || sums.contains(&output.root) || !sums.iter().all(every) || points < lanes {
-        return None;
-    }
+    need(!sums.is_empty(), "there is no reduction")?;
+    need(!sums.contains(&output.root), "nothing is computed from the sums")?;
+    need(sums.iter().all(every), "several results have one sum")?;
+    need(points >= lanes, "there are fewer results than lanes")?;
     let work: f64 = direct.iter().filter(|n| !sums.contains(n)).map(|&n| node_cost(dag, n)).sum();
     let moved = MOVED * sums.len() as f64;
     let saved = if schedule.lanes > 1 {
@@ -51,6 +52,8 @@ pub fn find(
     } else {
         points * (work * (1.0 - 1.0 / lanes) - moved) - START
     };
-    (saved > SHARE * schedule.cycles || target.treats_all_as_large && work > 0.0 && schedule.lanes == 1)
-        .then_some(sums)
+    let worth =
+        saved > SHARE * schedule.cycles || target.treats_all_as_large && work > 0.0 && schedule.lanes == 1;
+    need(worth, "what is computed from the sums costs too little to store them")?;
+    Ok(sums)
 }

@@ -1,4 +1,4 @@
-//! The form of a kernel: strategies are tried in a fixed order, and the first one that fits makes the kernels.
+//! The form of a kernel: forms are tried in a fixed order, and the first one that fits makes the kernels.
 
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
@@ -6,13 +6,14 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::lower::columns;
 use crate::lower::recipe::Recipe;
-use crate::lower::row::{self, Kernel};
+use crate::lower::row::{self, Form, Kernel};
 use crate::materialise::store::Stores;
 use crate::materialise::{epilogue, recomputed};
 use crate::normalise::periodic;
 use crate::normalise::pulled::Pulled;
 use crate::schedule::contraction::dots::{self, Block, Dots};
 use crate::schedule::contraction::{self, Contraction, Scratch, analyse};
+use crate::schedule::refused::{Fit, Refused};
 use crate::schedule::scan::{self, Lanes};
 use crate::schedule::units::outside;
 use crate::schedule::{self, Schedule, halo, split_reduction, term_cache, unroll_jam};
@@ -27,22 +28,22 @@ struct Attempt {
     schedule: Schedule,
 }
 
-/// What a strategy makes of an expression, which it may take; `None`: it does not fit, and at most added nodes to the graph.
-type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Option<Outcome>, CodegenError>;
+/// What a form makes of an expression, which it may take. Refused: at most it added nodes to the graph.
+type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Fit<Outcome>, CodegenError>;
 
-/// The strategies, in the order in which they are tried. The last one fits always.
-const STRATEGIES: [Try; 11] = [
-    |stores, attempt| stores.unrolled(attempt),
-    |stores, attempt| stores.scanned(attempt),
-    |stores, attempt| stores.stored_once(attempt),
-    |stores, attempt| stores.contracted(attempt),
-    |stores, attempt| stores.product_in_parts(attempt),
-    |stores, attempt| stores.pushed_product(attempt),
-    |stores, attempt| stores.recomputed_first(attempt),
-    |stores, attempt| stores.down_columns(attempt),
-    |stores, attempt| stores.split(attempt),
-    |stores, attempt| stores.epilogue_apart(attempt),
-    |stores, attempt| stores.in_rows(attempt),
+/// The forms and their names, in the order in which they are tried. The last one fits always.
+const FORMS: [(&str, Try); 11] = [
+    ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
+    ("scan", |stores, attempt| stores.scanned(attempt)),
+    ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt))),
+    ("contraction", |stores, attempt| stores.contracted(attempt)),
+    ("product in parts", |stores, attempt| stores.product_in_parts(attempt)),
+    ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt))),
+    ("value stored first", |stores, attempt| stores.recomputed_first(attempt)),
+    ("reduction down columns", |stores, attempt| stores.down_columns(attempt)),
+    ("reduction in parts", |stores, attempt| stores.split(attempt)),
+    ("epilogue apart", |stores, attempt| stores.epilogue_apart(attempt)),
+    ("rows", |stores, attempt| stores.in_rows(attempt)),
 ];
 
 impl<'a> Stores<'a> {
@@ -53,16 +54,19 @@ impl<'a> Stores<'a> {
             for &value in &repeating.values {
                 kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
             }
-            return Ok(self.kernels(field, rest.merged())?.after(kernels));
+            let form = Form { name: "repeating values stored first", refused: Vec::new() };
+            return Ok(self.kernels(field, rest.merged())?.after(kernels).of(&form));
         }
         let schedule = schedule::choose(&pulled.dag, &pulled.outputs, &pulled.outer, self.target);
         let mut attempt = Attempt { field, whole: pulled, schedule };
-        for strategy in STRATEGIES {
-            if let Some(outcome) = strategy(self, &mut attempt)? {
-                return Ok(outcome);
+        let mut form = Form::default();
+        for (name, make) in FORMS {
+            match make(self, &mut attempt)? {
+                Ok(outcome) => return Ok(outcome.of(&Form { name, ..form })),
+                Err(Refused(reason)) => form.refused.push((name, reason)),
             }
         }
-        Err(CodegenError::malformed("an expression that no strategy takes"))
+        Err(CodegenError::malformed("an expression that no form takes"))
     }
 
     /// The kernels of an expression of which one value, over these loops, is stored first.
@@ -78,34 +82,36 @@ impl<'a> Stores<'a> {
     }
 
     /// Windows side by side.
-    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Attempt { whole, schedule, .. } = attempt;
         match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target) {
-            Some(unroll_jam::Found::Schedule(schedule)) => {
+            Ok(unroll_jam::Found::Schedule(schedule)) => {
                 // Tasks are cut along the loops outside of the windows that are unrolled and jammed.
                 let order = &schedule.order;
                 let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
                 let free = outer.copied().collect();
                 let Pulled { dag, outputs, .. } = std::mem::take(whole);
                 let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
-                Ok(Some(Outcome::Kernels(vec![kernel])))
+                Ok(Ok(Outcome::Kernels(vec![kernel])))
             }
-            Some(unroll_jam::Found::First(node, lane)) => {
+            Ok(unroll_jam::Found::First(node, lane)) => {
                 let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
                 own.sort_by_key(|&l| l == lane);
-                self.value_first(attempt, node, &own).map(Some)
+                self.value_first(attempt, node, &own).map(Ok)
             }
-            None => Ok(None),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// Windows that grow by a term.
-    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Attempt { field, whole, schedule } = attempt;
         match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field) {
             // All sums of a short row are written out, and share their terms.
-            Some(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => Ok(None),
-            Some(scan::Found::Scan(mut scan)) => {
+            Ok(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => {
+                Ok(Err(Refused("all sums of a short row are written out")))
+            }
+            Ok(scan::Found::Scan(mut scan)) => {
                 let mut rest = std::mem::take(whole);
                 let mut kernels = Vec::new();
                 let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
@@ -118,29 +124,29 @@ impl<'a> Stores<'a> {
                 let kernel =
                     crate::lower::scan::emit(&rest.dag, &rest.outputs, &scan, schedule, self.target)?;
                 kernels.push(kernel);
-                Ok(Some(Outcome::Kernels(kernels)))
+                Ok(Ok(Outcome::Kernels(kernels)))
             }
-            Some(scan::Found::First(inner)) => Ok(Some(Outcome::First(inner))),
-            None => Ok(None),
+            Ok(scan::Found::First(inner)) => Ok(Ok(Outcome::First(inner))),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// Accumulations that would be made again and again are stored first.
-    fn stored_once(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn stored_once(&mut self, attempt: &mut Attempt) -> Fit<Outcome> {
         let Attempt { field, whole, schedule } = attempt;
-        Ok(self.repeated(&whole.dag, &whole.outputs, schedule, *field).map(Outcome::First))
+        self.repeated(&whole.dag, &whole.outputs, schedule, *field).map(Outcome::First)
     }
 
     /// Sums of products, in tiles or in lanes.
-    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
         match self.contraction(dag, outputs, outer, attempt.field) {
-            Choice::First(inner) => Ok(Some(Outcome::First(inner))),
-            Choice::Tiles(c, scratch) => match c.dots(dag, &outputs[0], self.target) {
-                Some(dots) => self.dots(attempt, dots).map(Some),
-                None => self.in_tiles(attempt, (&c, &scratch)).map(Some),
+            Ok(Choice::First(inner)) => Ok(Ok(Outcome::First(inner))),
+            Ok(Choice::Tiles(c, scratch)) => match c.dots(dag, &outputs[0], self.target) {
+                Some(dots) => self.dots(attempt, dots).map(Ok),
+                None => self.in_tiles(attempt, (&c, &scratch)).map(Ok),
             },
-            Choice::None => Ok(None),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
@@ -148,7 +154,7 @@ impl<'a> Stores<'a> {
     fn dots(&mut self, attempt: &Attempt, dots: Dots) -> Result<Outcome, CodegenError> {
         let Attempt { field, whole, schedule } = attempt;
         let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target);
-        if let Some(sums) = sums {
+        if let Ok(sums) = sums {
             return self.sums_first(*field, whole.clone(), &sums);
         }
         match dots {
@@ -182,7 +188,7 @@ impl<'a> Stores<'a> {
         let in_place = |rest: &Pulled| {
             let Pulled { dag, outer, outputs } = rest.clone().merged();
             match self.contraction(&dag, &outputs, &outer, field) {
-                Choice::Tiles(c, _) => contraction::reads_rows_in_place(&dag, &c, self.target),
+                Ok(Choice::Tiles(c, _)) => contraction::reads_rows_in_place(&dag, &c, self.target),
                 _ => false,
             }
         };
@@ -193,75 +199,81 @@ impl<'a> Stores<'a> {
         }
         let shared = contraction::is_shared_by_columns(dag, c, self.target);
         let parts = split_reduction::cut_panels(dag, outputs, outer, self.target, next);
-        if let Some(parts) = parts.filter(|_| !shared) {
+        if let Ok(parts) = parts
+            && !shared
+        {
             return self.parts(field, parts, outer);
         }
         Ok(Outcome::Kernels(self.tiles(dag, &outputs[0], (c, scratch), schedule)?))
     }
 
     /// A sum over the rows of a product: the parts have tiles.
-    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
         match split_reduction::cut_rows(dag, outputs, outer, self.next()) {
-            Some(parts) => self.parts(attempt.field, parts, outer).map(Some),
-            None => Ok(None),
+            Ok(parts) => self.parts(attempt.field, parts, outer).map(Ok),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// A sum of products with windows is sent to its target.
-    fn pushed_product(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
-        Ok(self.guarded_product(&attempt.whole.dag, &attempt.whole.outputs).map(Outcome::First))
+    fn pushed_product(&mut self, attempt: &mut Attempt) -> Fit<Outcome> {
+        let product = self.guarded_product(&attempt.whole.dag, &attempt.whole.outputs);
+        product.map(Outcome::First).ok_or(Refused("no large sum of products has windows with edges"))
     }
 
     /// What would be computed again and again is stored first.
-    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Attempt { whole, schedule, .. } = &*attempt;
         let temporaries = Buf(self.function.vars.len() as u32);
         let found = recomputed::find(&whole.dag, &whole.outputs, schedule, self.target, temporaries);
-        let Some((node, lane)) = found else { return Ok(None) };
+        let (node, lane) = match found {
+            Ok(found) => found,
+            Err(refused) => return Ok(Err(refused)),
+        };
         // What is done in lanes lies side by side.
         let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
         let last = lane.or(schedule.order.last().copied());
         own.sort_by_key(|&l| last == Some(l));
-        self.value_first(attempt, node, &own).map(Some)
+        self.value_first(attempt, node, &own).map(Ok)
     }
 
     /// Reductions down long columns, row by row.
-    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
         match columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
-            Some((_, inner)) if inner != attempt.field => Ok(Some(Outcome::First(inner))),
-            Some(_) => {
+            Ok((_, inner)) if inner != attempt.field => Ok(Ok(Outcome::First(inner))),
+            Ok(_) => {
                 let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
                 let pushed = Outcome::First(attempt.field);
-                Ok(Some(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel]))))
+                Ok(Ok(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel]))))
             }
-            None => Ok(None),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// Long reductions into few elements, in parts; of several the first one is stored.
-    fn split(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn split(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Attempt { field, whole: Pulled { dag, outer, outputs }, schedule } = &*attempt;
-        let parts = split_reduction::cut(dag, outputs, outer, schedule, self.target, self.next());
-        if let Some(parts) = parts {
-            return self.parts(*field, parts, outer).map(Some);
-        }
+        let refused = match split_reduction::cut(dag, outputs, outer, schedule, self.target, self.next()) {
+            Ok(parts) => return self.parts(*field, parts, outer).map(Ok),
+            Err(refused) => refused,
+        };
         let inner = split_reduction::several(dag, outputs, outer, schedule, self.target);
-        Ok(inner.filter(|inner| inner != field).map(Outcome::First))
+        Ok(inner.ok().filter(|inner| inner != field).map(Outcome::First).ok_or(refused))
     }
 
     /// Sums whose epilogue is better done in lanes.
-    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Attempt { field, whole, schedule } = &*attempt;
         match epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target) {
-            Some(sums) => self.sums_first(*field, whole.clone(), &sums).map(Some),
-            None => Ok(None),
+            Ok(sums) => self.sums_first(*field, whole.clone(), &sums).map(Ok),
+            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// Point by point, in rows.
-    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Option<Outcome>, CodegenError> {
+    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Pulled { mut dag, outer, mut outputs } = std::mem::take(&mut attempt.whole);
         let schedule = attempt.schedule.clone();
         let free: LoopSet = outer.iter().copied().collect();
@@ -271,10 +283,10 @@ impl<'a> Stores<'a> {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
-            return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Some);
+            return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Ok);
         }
         let kernel = row::whole(dag, outputs, schedule, free, term_cache, self.target)?;
-        Ok(Some(Outcome::Kernels(vec![kernel])))
+        Ok(Ok(Outcome::Kernels(vec![kernel])))
     }
 
     /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.
@@ -363,7 +375,7 @@ impl<'a> Stores<'a> {
         for (dag, output, loops) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
             let outputs = [output];
             let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
-            if let Choice::Tiles(c, scratch) = self.contraction(&dag, &outputs, &loops, field) {
+            if let Ok(Choice::Tiles(c, scratch)) = self.contraction(&dag, &outputs, &loops, field) {
                 kernels.extend(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?);
                 continue;
             }
@@ -404,39 +416,45 @@ impl<'a> Stores<'a> {
         outputs: &[Output],
         outer: &[LoopId],
         top: FieldId,
-    ) -> Choice {
+    ) -> Fit<Choice> {
         /// A sum of fewer terms is no work beside a tile.
         const FEW_TERMS: i64 = 8;
-        let [output] = outputs else { return Choice::None };
+        let [output] = outputs else { return Err(Refused("there are several results")) };
         let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
         let direct = dag.reachable(&[output.root]);
-        let mut chosen = Choice::None;
+        let mut chosen = Err(Refused("there is no reduction"));
         for id in dag.all_reachable(&[output.root]) {
             let Node::Reduce { field, .. } = &dag[id].node else { continue };
-            let Some(c) = analyse::analyse(dag, outputs, id, self.target) else { continue };
-            let Some(scratch) = contraction::scratch(dag, &c, self.target) else { continue };
-            let fits = direct.contains(&id) && dag[id].deps == all;
-            match chosen {
-                Choice::None if fits => chosen = Choice::Tiles(Box::new(c), scratch),
-                _ if *field == top => {}
-                _ => return Choice::First(*field),
+            let looked = analyse::analyse(dag, outputs, id, self.target).and_then(|c| {
+                let scratch = contraction::scratch(dag, &c, self.target);
+                Ok((c, scratch.ok_or(Refused("packed panels would be out of proportion"))?))
+            });
+            match (looked, &chosen) {
+                (Ok((c, scratch)), Err(_)) if direct.contains(&id) && dag[id].deps == all => {
+                    chosen = Ok(Choice::Tiles(Box::new(c), scratch));
+                }
+                (Ok(_), Err(_)) if *field == top => chosen = Err(Refused("several results have one sum")),
+                (Ok(_), _) if *field == top => {}
+                (Ok(_), _) => return Ok(Choice::First(*field)),
+                (Err(refused), Err(_)) => chosen = Err(refused),
+                (Err(_), Ok(_)) => {}
             }
         }
         // What each tile would sum again is there before.
         let again = |id: &NodeId| match (&chosen, &dag[*id].node) {
-            (Choice::Tiles(c, _), Node::Reduce { loops, field, .. }) if c.node != *id && *field != top => {
+            (Ok(Choice::Tiles(c, _)), Node::Reduce { loops, field, .. })
+                if c.node != *id && *field != top =>
+            {
                 let terms = loops.iter().map(|&l| dag.extent(l)).product::<i64>();
                 (terms >= FEW_TERMS).then_some(*field)
             }
             _ => None,
         };
-        direct.iter().find_map(again).map_or(chosen, Choice::First)
+        direct.iter().find_map(again).map_or(chosen, |inner| Ok(Choice::First(inner)))
     }
 }
 
 pub(crate) enum Choice {
-    /// There is none.
-    None,
     /// This one, with its scratch memory.
     Tiles(Box<Contraction>, Scratch),
     /// This field must be stored first.
@@ -451,6 +469,14 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// Kernels that have no form yet are of this one.
+    fn of(mut self, form: &Form) -> Outcome {
+        if let Outcome::Kernels(kernels) = &mut self {
+            kernels.iter_mut().filter(|k| k.form.name.is_empty()).for_each(|k| k.form = form.clone());
+        }
+        self
+    }
+
     /// The same after other kernels.
     fn after(self, mut first: Vec<Kernel>) -> Outcome {
         match self {

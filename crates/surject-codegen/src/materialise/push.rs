@@ -74,7 +74,7 @@ impl Stores<'_> {
         let free: LoopSet =
             outer.iter().copied().filter(|&l| injective || separates(&dag, &components, l)).collect();
         let mut schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        if let Some(inner) = self.repeated(&dag, &outputs, &schedule, field) {
+        if let Ok(inner) = self.repeated(&dag, &outputs, &schedule, field) {
             return Ok(Outcome::First(inner));
         }
         // Loops that tasks may be cut along stand outside; a loop in lanes stays last.
@@ -115,7 +115,7 @@ impl Stores<'_> {
         let address = linearise(&sizes, &position)?;
         let to = self.next();
         let outputs = [Output { to, address: address.clone(), root, join: None }];
-        let Choice::Tiles(c, scratch) = self.contraction(dag, &outputs, outer, field) else {
+        let Ok(Choice::Tiles(c, scratch)) = self.contraction(dag, &outputs, outer, field) else {
             return Ok(None);
         };
         let count: i64 = sizes.iter().product();

@@ -5,6 +5,7 @@ use crate::Target;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
+use crate::schedule::refused::{Fit, Refused};
 use crate::schedule::{Schedule, node_cost};
 use std::collections::HashSet;
 
@@ -33,7 +34,7 @@ pub fn find(
     schedule: &Schedule,
     target: &Target,
     first: Buf,
-) -> Option<(NodeId, Option<LoopId>)> {
+) -> Fit<(NodeId, Option<LoopId>)> {
     let worth = if target.treats_all_as_large { 0.0 } else { WORTH };
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
     let own = schedule.order.last().copied().filter(|_| schedule.lanes > 1);
@@ -48,12 +49,12 @@ pub fn find(
         if times >= TIMES * needed && !dag.all_reachable(&[n]).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
             if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
-                return Some((n, lane));
+                return Ok((n, lane));
             }
             let least = if target.treats_all_as_large { 0.0 } else { WORTH_APART };
             let apart = lane.is_some_and(|l| is_apart(dag, n, schedule, l, first));
             if apart && needed <= MOST_APART && APART * times >= least {
-                return Some((n, lane));
+                return Ok((n, lane));
             }
         }
         let plan = schedule.reductions.get(&n).filter(|plan| plan.lanes > 1);
@@ -61,7 +62,7 @@ pub fn find(
         let inside = inside(dag, n, &around, schedule);
         stack.extend(dag[n].node.children().map(|c| (c, inside.clone(), lane)));
     }
-    None
+    Err(Refused("no value is computed so often that storing it is worth it"))
 }
 
 /// Is it an element of which neighbours in the lanes lie apart?

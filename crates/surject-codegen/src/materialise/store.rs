@@ -12,11 +12,12 @@ use crate::expression::stop::Stop;
 use crate::expression::stored_tail::StoredTail;
 use crate::lower::columns;
 use crate::lower::row::{self, Kernel};
-use crate::materialise::forms::{Choice, Outcome};
+use crate::materialise::forms::Outcome;
 use crate::materialise::sunk_gather::SunkGather;
 use crate::normalise::all_sums::{AllSums, Pieces};
 use crate::normalise::alternating;
 use crate::normalise::pulled::Pulled;
+use crate::schedule::refused::{Fit, Refused};
 use crate::schedule::units::{Grain, outside, units};
 use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
@@ -165,7 +166,7 @@ impl<'a> Stores<'a> {
         let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
         let has_tiles = |phase: &Pulled| {
             let Pulled { dag, outer, outputs } = phase.clone().merged();
-            !matches!(self.contraction(&dag, &outputs, &outer, field), Choice::None)
+            self.contraction(&dag, &outputs, &outer, field).is_ok()
         };
         let pulled = alternating::paired(pulled, &has_tiles);
         let pieces: Vec<_> = pulled.iter().map(|phase| self.pieces(phase)).collect();
@@ -336,7 +337,7 @@ impl<'a> Stores<'a> {
         outputs: &[Output],
         schedule: &Schedule,
         top: FieldId,
-    ) -> Option<FieldId> {
+    ) -> Fit<FieldId> {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
         let product =
             |loops: &mut dyn Iterator<Item = LoopId>| loops.map(|l| dag.extent(l) as f64).product::<f64>();
@@ -371,6 +372,6 @@ impl<'a> Stores<'a> {
             let alone = parts * (size(*of) + size(field));
             points > 2.0 * alone + 4096.0 && (field != top || points > 8.0 * alone)
         });
-        worst.map(|w| w.0)
+        worst.map(|w| w.0).ok_or(Refused("no accumulation is evaluated much more often than on its own"))
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::row::Form;
 use crate::program::memory::{Memory, Place, bytes};
 use crate::program::steps::{Lowered, Step};
 use crate::schedule::BYTES_A_CYCLE;
 use std::fmt;
 use surject_ir::Function;
 
-/// What runs, in order, and the memory it needs. `Display` prints one line a kernel.
+/// What runs, in order, and the memory it needs. `Display` prints one line a kernel; with `#` the form of each stands
+/// below it, and the forms that were refused, with the reasons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The kernels and the control flow around them, in order.
@@ -34,6 +36,8 @@ pub struct KernelPlan {
     pub measured: Option<(u64, f64)>,
     /// The kind of the kernel, its loops and reductions.
     pub summary: String,
+    /// The form of the kernel, and those that were refused.
+    pub form: Form,
     /// Where it came from.
     pub origin: Option<String>,
 }
@@ -49,6 +53,16 @@ impl Plan {
         for (line, &(runs, nanoseconds)) in kernels.zip(profile) {
             line.measured = (runs > 0).then(|| (runs, nanoseconds as f64 / runs as f64 / 1e3));
         }
+    }
+}
+
+impl Form {
+    /// Writes one line for the form and one for each that was refused.
+    fn write(&self, f: &mut fmt::Formatter<'_>, indent: usize) -> fmt::Result {
+        if !self.name.is_empty() {
+            writeln!(f, "{:indent$}form: {}", "", self.name)?;
+        }
+        self.refused.iter().try_for_each(|(name, reason)| writeln!(f, "{:indent$}no {name}: {reason}", ""))
     }
 }
 
@@ -140,6 +154,7 @@ impl Writer<'_> {
                         reads: names(self, false),
                         bytes: total,
                         summary: made.summary.clone(),
+                        form: made.form.clone(),
                         origin: origin.as_ref().map(|o| o.to_string()),
                     };
                     self.lines.push((depth, line));
@@ -205,6 +220,9 @@ impl fmt::Display for Plan {
                 write!(f, "  ({origin})")?;
             }
             writeln!(f)?;
+            if f.alternate() {
+                line.form.write(f, 2 * depth + 2)?;
+            }
         }
         writeln!(f, "arena {} B", self.arena_bytes)
     }

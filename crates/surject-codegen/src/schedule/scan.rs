@@ -17,6 +17,7 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::rewrite;
 use crate::schedule::node_cost;
+use crate::schedule::refused::{Fit, Refused, need};
 use std::ops::RangeInclusive;
 use surject_ir::{AccOp, FieldId};
 
@@ -53,12 +54,10 @@ pub enum Found {
 }
 
 /// Finds a reduction that is a scan; the term of its step is added to the graph. `top` is the field of the kernel.
-pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Option<Found> {
+pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -> Fit<Found> {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let reduces = |node: &Node| matches!(node, Node::Reduce { .. });
-    if !dag.iter().any(|(_, data)| reduces(&data.node)) {
-        return None;
-    }
+    need(dag.iter().any(|(_, data)| reduces(&data.node)), "there is no reduction")?;
     let all = dag.all_reachable(&roots);
     let reductions: Vec<NodeId> = all.into_iter().filter(|&n| reduces(&dag[n].node)).collect();
     let alone = matches!((outputs, &reductions[..]), ([Output { join: None, .. }], [_]));
@@ -68,13 +67,13 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
         let own = alone && dag[node].deps == over;
         let in_lanes = scan.lanes(dag, outputs, outer) != Lanes::None;
         if own && (field == top || in_lanes || !epilogue(dag, outputs, node)) {
-            return Some(Found::Scan(scan));
+            return Ok(Found::Scan(scan));
         }
         if field != top {
-            return Some(Found::First(field));
+            return Ok(Found::First(field));
         }
     }
-    None
+    Err(Refused("no window of a reduction grows by a term"))
 }
 
 /// What lies in the lanes of a scan.

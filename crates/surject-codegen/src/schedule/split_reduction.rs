@@ -6,6 +6,7 @@ use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::rewrite::{Rewriter, substituted};
+use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::{self, Schedule};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId};
@@ -30,6 +31,12 @@ const LONG: i64 = 1 << 10;
 
 const MANY: i64 = 1 << 17;
 
+/// Reasons.
+const ONE_THREAD: &str = "there is one thread";
+const BUSY: &str = "there are results enough for all threads, or too few terms";
+const SHORT: Refused = Refused("the sums are short");
+const OVERFLOW: Refused = Refused("an address does not fit 64 bits");
+
 /// The cycles of one that is worth it however many they are.
 const CYCLES: f64 = 200_000.0;
 
@@ -41,14 +48,13 @@ pub fn several(
     outer: &[LoopId],
     schedule: &Schedule,
     target: &Target,
-) -> Option<FieldId> {
+) -> Fit<FieldId> {
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
     let points = product(outer);
     // What is done in lanes is one piece of work.
     let lanes = schedule.lanes as i64;
-    if target.threads < 2 || points >= target.threads as i64 * lanes {
-        return None;
-    }
+    need(target.threads > 1, ONE_THREAD)?;
+    need(points < target.threads as i64 * lanes, BUSY)?;
     let many = if lanes > 1 { 2 * MANY } else { MANY };
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let all: Vec<NodeId> = reductions(dag, &roots).collect();
@@ -60,7 +66,7 @@ pub fn several(
         }
         _ => None,
     });
-    first.filter(|_| all.len() > 1)
+    first.filter(|_| all.len() > 1).ok_or(Refused("there are not several long reductions"))
 }
 
 /// Cuts the only reduction of a kernel where its output has too few elements to keep the threads busy, or where
@@ -72,22 +78,22 @@ pub fn cut(
     schedule: &Schedule,
     target: &Target,
     buf: Buf,
-) -> Option<Parts> {
+) -> Fit<Parts> {
     let (points, work, loops) = only_reduction(dag, outputs, outer)?;
     if points == 1
         && let Some(rows) = far_rows(dag, outputs, (&loops, work), target)
     {
-        return apply(dag, outputs, outer, rows, dag.extent(rows), buf);
+        return apply(dag, outputs, outer, rows, dag.extent(rows), buf).ok_or(OVERFLOW);
     }
-    let longest = loops.into_iter().max_by_key(|&l| dag.extent(l))?;
+    let longest = loops.into_iter().max_by_key(|&l| dag.extent(l)).ok_or(SHORT)?;
     let threads = target.threads as i64;
     // What is done in lanes is one piece of work.
     let lanes = schedule.lanes as i64;
     let many = points.saturating_mul(work) >= if lanes > 1 { 2 * MANY } else { MANY };
     let few = points < 2 * threads * lanes && (many || schedule.cycles >= CYCLES);
-    if target.threads < 2 || !few || work < LONG {
-        return None;
-    }
+    need(target.threads > 1, ONE_THREAD)?;
+    need(few, BUSY)?;
+    need(work >= LONG, SHORT.0)?;
     // The divisor of the longest loop nearest to four parts a thread.
     let wanted = 4 * threads;
     // What other numbers leave over is little where the loop is long.
@@ -95,8 +101,9 @@ pub fn cut(
     // As many for every thread, if there is any such number.
     let even = divisor(extent, wanted, 2 * wanted).filter(|&c| c >= threads);
     let left = (extent >= 8 * wanted).then_some(wanted);
-    let count = even.filter(|c| c % threads == 0).or(left).or(even)?;
-    apply(dag, outputs, outer, longest, count, buf)
+    let count = even.filter(|c| c % threads == 0).or(left).or(even);
+    let count = count.ok_or(Refused("the longest loop has no divisor near the number of parts"))?;
+    apply(dag, outputs, outer, longest, count, buf).ok_or(OVERFLOW)
 }
 
 /// The loop over the rows of what one sum reads, where no cache holds that and rows are long: their sums may be made with
@@ -118,38 +125,33 @@ fn far_rows(
 }
 
 /// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
-pub fn cut_panels(
-    dag: &Dag,
-    outputs: &[Output],
-    outer: &[LoopId],
-    target: &Target,
-    buf: Buf,
-) -> Option<Parts> {
+pub fn cut_panels(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf: Buf) -> Fit<Parts> {
     const TERMS: i64 = 1024;
     let (points, work, mut loops) = only_reduction(dag, outputs, outer)?;
     // A panel of columns and one of rows, as wide as tiles are.
-    if work * (target.vector_bytes as i64 * 2 + 32) < 2 * target.l2_share_bytes as i64 {
-        return None;
-    }
+    let long = work * (target.vector_bytes as i64 * 2 + 32) >= 2 * target.l2_share_bytes as i64;
+    need(long, "a panel stays in a cache")?;
     // The longest loop, and one along which elements lie side by side last: vectors of them are packed.
     let all = dag.all_reachable(&[outputs[0].root]);
     let side_by_side = |l: LoopId| {
         all.iter().any(|&n| matches!(&dag[n].node, Node::Load { address, .. } if address.coeff(l).abs() == 1))
     };
     loops.sort_by_key(|&l| (side_by_side(l), std::cmp::Reverse(dag.extent(l))));
-    let (l, count) = loops.into_iter().find_map(|l| {
+    let found = loops.into_iter().find_map(|l| {
         let count = divisor(dag.extent(l), work / TERMS, 2 * work / TERMS)?;
         (work / count <= 4 * TERMS).then_some((l, count))
-    })?;
+    });
+    let (l, count) = found.ok_or(Refused("no loop has a divisor near the number of parts"))?;
     // Parts are written and read once; that must be little beside the terms of a square output.
     let side = (points as f64).sqrt();
     let worth = 4.0 * (count as f64) * points as f64 <= 2.0 * side * work as f64;
-    if worth { apply(dag, outputs, outer, l, count, buf) } else { None }
+    need(worth, "the parts are many beside the terms")?;
+    apply(dag, outputs, outer, l, count, buf).ok_or(OVERFLOW)
 }
 
 /// As [`cut`], for a sum of products over two loops that only the two together depend on, such as the sum of all rows
 /// of a product: the parts along a loop that one factor has alone are a product with rows and columns, which has tiles.
-pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Option<Parts> {
+pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Fit<Parts> {
     /// Parts, the terms of each, and the terms of all that are worth it; the most elements of the parts.
     const LEAST: i64 = 16;
     const WORTH: i64 = 100_000;
@@ -159,20 +161,26 @@ pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Op
         Node::Reduce { op: AccOp::Add, body, .. } => Some(*body),
         _ => None,
     });
-    let Node::Binary(BinaryOp::Mul, x, y) = dag[body?].node else { return None };
+    let body = body.ok_or(Refused("the reduction is no sum"))?;
+    let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else {
+        return Err(Refused("the terms are no products"));
+    };
     let (x, y) = (dag[x].deps, dag[y].deps);
     let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
     // The output runs along the loops of one factor, the sum along one of the other and along some of both.
     let (mine, other) = match (x.meets(over), y.meets(over)) {
         (false, true) => (x, y),
         (true, false) => (y, x),
-        _ => return None,
+        _ => return Err(Refused("the results do not run along one factor alone")),
     };
     let alone = loops.iter().copied().filter(|&l| mine.contains(l) && !other.contains(l));
-    let l = alone.max_by_key(|&l| dag.extent(l))?;
-    let (count, all) = (dag.extent(l), points.checked_mul(work)?);
+    let l = alone.max_by_key(|&l| dag.extent(l));
+    let l = l.ok_or(Refused("no summed loop is that of one factor alone"))?;
+    let (count, all) = (dag.extent(l), points.checked_mul(work).ok_or(OVERFLOW)?);
     let worth = all >= WORTH && count >= LEAST && points >= LEAST && work / count >= LEAST;
-    if worth && count.checked_mul(points)? <= MOST { apply(dag, outputs, outer, l, count, buf) } else { None }
+    need(worth, SHORT.0)?;
+    need(count.checked_mul(points).ok_or(OVERFLOW)? <= MOST, "the parts are many beside the terms")?;
+    apply(dag, outputs, outer, l, count, buf).ok_or(OVERFLOW)
 }
 
 /// The divisor of a number that is nearest to another, and not 1 nor above a limit.
@@ -186,14 +194,16 @@ fn reductions<'d>(dag: &'d Dag, roots: &[NodeId]) -> impl Iterator<Item = NodeId
 }
 
 /// The points of the output of a kernel with one reduction, the terms of each, and the summed loops.
-fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Option<(i64, i64, Vec<LoopId>)> {
-    let [output] = outputs else { return None };
+fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Fit<(i64, i64, Vec<LoopId>)> {
+    const ONE: Refused = Refused("there is not one reduction into one result");
+    let [output] = outputs else { return Err(ONE) };
     let mut all = reductions(dag, &[output.root]);
-    let (Some(only), None) = (all.next(), all.next()) else { return None };
-    let (dtype, Node::Reduce { loops, .. }) = (dag[only].dtype, &dag[only].node) else { return None };
+    let (Some(only), None) = (all.next(), all.next()) else { return Err(ONE) };
+    let (dtype, Node::Reduce { loops, .. }) = (dag[only].dtype, &dag[only].node) else { return Err(ONE) };
     let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
-    exact.then(|| (product(outer), product(loops), loops.clone()))
+    need(exact, "parts of sums of this element type would be rounded")?;
+    Ok((product(outer), product(loops), loops.clone()))
 }
 
 /// Cuts the only reduction into so many parts along a loop. The parts are the tensor `buf` of `count` rows of as many

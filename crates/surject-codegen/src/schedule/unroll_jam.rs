@@ -14,6 +14,7 @@ use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
+use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::{Schedule, cuts};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType};
@@ -89,34 +90,39 @@ struct Pair {
 }
 
 impl Windows {
-    fn of(dag: &Dag, output: &Output, order: &[LoopId]) -> Option<Windows> {
+    fn of(dag: &Dag, output: &Output, order: &[LoopId]) -> Fit<Windows> {
         let all = dag.all_reachable(&[output.root]);
         let mut sums = all.iter().copied().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-        let (Some(sum), None) = (sums.next(), sums.next()) else { return None };
+        let (Some(sum), None) = (sums.next(), sums.next()) else {
+            return Err(Refused("there is not one reduction"));
+        };
         let gathers = all.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. }));
-        let Node::Reduce { op: AccOp::Add, ref loops, body, .. } = dag[sum].node else { return None };
+        let Node::Reduce { op: AccOp::Add, ref loops, body, .. } = dag[sum].node else {
+            return Err(Refused("the reduction is no sum"));
+        };
         let product = matches!(dag[body].node, Node::Binary(BinaryOp::Mul, ..));
         let terms: i64 = loops.iter().map(|&l| dag.extent(l)).product();
         let nodes = dag.reachable(&[body]);
-        let fits = (TERMS.0..=TERMS.1).contains(&terms) && nodes.len() <= NODES && product;
+        let few = (TERMS.0..=TERMS.1).contains(&terms) && nodes.len() <= NODES;
         let suitable = matches!(
             dag[sum].dtype,
             DType::F32 | DType::F64 | DType::I32 | DType::I64 | DType::U32 | DType::U64
         );
-        if output.join.is_some() || gathers || !fits || !suitable {
-            return None;
-        }
-        let lane = order.iter().copied().find(|&l| output.address.coeff(l) == 1 && dag.extent(l) >= FEW)?;
+        need(product, "the terms are no products")?;
+        need(few, "a window has too few or too many terms")?;
+        need(suitable, "the element type has no such sums")?;
+        need(output.join.is_none() && !gathers, "it gathers, or accumulates into its target")?;
+        let lane = order.iter().copied().find(|&l| output.address.coeff(l) == 1 && dag.extent(l) >= FEW);
+        let lane = lane.ok_or(Refused("too few results lie next to each other"))?;
         // Every output has a window of its own.
-        if order.iter().any(|&l| dag.extent(l) > 1 && !dag[sum].deps.contains(l)) {
-            return None;
-        }
+        let shared = order.iter().any(|&l| dag.extent(l) > 1 && !dag[sum].deps.contains(l));
+        need(!shared, "several results have one sum")?;
         let loads = nodes.iter().filter_map(|&n| match &dag[n].node {
             Node::Load { address, .. } => Some(address.clone()),
             _ => None,
         });
         let loads = loads.collect();
-        Some(Windows { sum, body, loops: loops.clone(), terms, nodes, loads, lane })
+        Ok(Windows { sum, body, loops: loops.clone(), terms, nodes, loads, lane })
     }
 
     /// The factors whose neighbours lie apart, which are stored first, if there are some. `None`: others than factors alone do.
@@ -175,31 +181,33 @@ impl Windows {
     }
 }
 
+/// A reason.
+const CONDITIONS: &str = "the conditions on terms are not those of an edge";
+
 /// Finds windows to unroll and jam; the terms are added to the graph.
-pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<Found> {
-    let [output] = outputs else { return None };
+pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Fit<Found> {
+    let [output] = outputs else { return Err(Refused("there are several results")) };
     let found = Windows::of(dag, output, &schedule.order)?;
-    let first = found.apart(dag)?;
-    let Pair { along, written, within, rows } = found.pair(dag, &schedule.order)?;
-    let near = found.is_near(dag, target)?;
+    let first = found.apart(dag).ok_or(Refused("neighbours of more than one factor lie apart"))?;
+    let pair = found.pair(dag, &schedule.order);
+    let pair = pair.ok_or(Refused("neighbouring windows share nothing that they read"))?;
+    let Pair { along, written, within, rows } = pair;
+    let near = found.is_near(dag, target).ok_or(Refused("an address does not fit 64 bits"))?;
     let Windows { sum, body, lane, .. } = found;
     // As many as registers hold, with an element of each.
     let most = MOST[usize::from(!near)].min((target.vector_registers as i64 - 2) / 2);
     let extent = dag.extent(along);
     let blocks = (extent + most - 1) / most;
     let windows = (extent + blocks - 1) / blocks;
-    let whole = whole(dag, &within, along)?;
+    let whole = whole(dag, &within, along).ok_or(Refused(CONDITIONS))?;
     let ends = (whole.0 + windows - 1) / windows;
-    if ends > ENDS || extent - whole.1.max(whole.0) > ENDS * windows {
-        return None;
-    }
+    let short = ends <= ENDS && extent - whole.1.max(whole.0) <= ENDS * windows;
+    need(short, "too many windows lie across an edge")?;
     let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &found.nodes, inside));
-    let (inside, outside) = (inside?, outside?);
-    if dag[outside].deps.contains(along) && !rows.is_empty() {
-        return None;
-    }
+    let (Some(inside), Some(outside)) = (inside, outside) else { return Err(Refused(CONDITIONS)) };
+    need(rows.is_empty() || !dag[outside].deps.contains(along), CONDITIONS)?;
     if let Some(first) = first {
-        return Some(Found::First(first, lane));
+        return Ok(Found::First(first, lane));
     }
     let looped = found.loops.iter().copied().filter(|&l| l != written && dag.extent(l) > 1).collect();
     let full = target.vector_bytes / Elem::of(dag[sum].dtype).size();
@@ -211,7 +219,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let vectors = vectors * order.iter().map(|&l| dag.extent(l) as f64).product::<f64>();
     let unroll_jam =
         UnrollJam { along, windows, sum, looped, written, inside, outside, within, rows, whole, near };
-    Some(Found::Schedule(Box::new(Schedule {
+    Ok(Found::Schedule(Box::new(Schedule {
         order,
         lanes,
         block_transpose: None,

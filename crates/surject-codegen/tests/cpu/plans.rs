@@ -30,6 +30,32 @@ fn plans() {
     insta::assert_snapshot!(text);
 }
 
+/// The form of every kernel, and why those that are tried before do not fit.
+#[test]
+fn forms() {
+    let sum = |rows: u64, length: u64| {
+        let (mut f, p) = function(&[(DType::F32, &[rows, length])]);
+        let sum = row(&mut f, AccOp::Add, p[0]);
+        result(&mut f, sum);
+        f
+    };
+    let programs = [
+        ("softmax", softmax(&[1024, 1000], DType::F32)),
+        ("matmul", matmul(512, 512, 500, DType::F32)),
+        ("small matmul", matmul(8, 8, 8, DType::F32)),
+        ("sum of a long row", sum(1, 1 << 20)),
+        ("convolution", convolution(8, 56, 64, 64, 1)),
+    ];
+    let mut text = String::new();
+    for (name, function) in programs {
+        let module = lowered(function, &Target { threads: 4, ..Target::wide() });
+        text.push_str(&format!("{name}\n{:#}\n", module.plan));
+        // Without `#` a plan has a line for each kernel and one for the arena.
+        assert_eq!(module.plan.to_string().lines().count(), module.plan.lines.len() + 1);
+    }
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn text_of_a_small_softmax() {
     insta::assert_snapshot!(lowered(softmax(&[3, 6], DType::F32), &Target::generic()).text);

@@ -75,6 +75,8 @@ pub(super) enum Form {
     Dialect,
     /// What the code generator decided, kernel by kernel; for a GPU (`--machine`) the steps and the memory of a run.
     Plan,
+    /// The plan of this processor, the form of each kernel, and why it has none of those that are tried before.
+    Forms,
     /// How the kernels of the kernel IR are scheduled for a machine (`--machine`), and which schedules lost.
     Schedule,
     /// The kernels of the kernel IR for a machine (`--machine`).
@@ -202,6 +204,8 @@ fn check_scheduling(arguments: &Arguments, form: Form) -> Result<(), Failure> {
         Form::Schedule | Form::Kernel | Form::Cpu | Form::Gpu | Form::Ptx | Form::Sass | Form::Plan => {
             return Ok(());
         }
+        Form::Forms if arguments.schedule.is_some() => return Ok(()),
+        Form::Forms => ("forms of kernels are those of this processor", "`--emit schedule`"),
         // Compiled code takes the kernels that have schedules.
         Form::Mlir | Form::LlvmDialect | Form::Llvm | Form::Asm if arguments.schedule.is_some() => {
             return Ok(());
@@ -289,6 +293,7 @@ pub(super) fn emit(
             kernels::plan(program, &function, scheduling, name)
         }
         Form::Plan => lowered().map(|l| l.plan.to_string()),
+        Form::Forms => lowered().map(|l| format!("{:#}", l.plan)),
         Form::Mlir => {
             let text = lowered()?.text;
             Ok(format!("// {}\n{text}", Pipeline::of(&text).command()))
@@ -310,7 +315,7 @@ pub(super) fn emit(
             kernels::show(&function, scheduling, shown, name)
         }
         Form::StablehloBytecode => Err(Failure::unsupported(
-            "an artifact is no text; stablehlo, program, dialect, plan, schedule, kernel, cpu, gpu, ptx, sass, mlir, llvm-dialect, llvm and asm are",
+            "an artifact is no text; stablehlo, program, dialect, plan, forms, schedule, kernel, cpu, gpu, ptx, sass, mlir, llvm-dialect, llvm and asm are",
         )),
     }
 }

@@ -11,6 +11,7 @@ use crate::schedule::contraction::triangle::{Triangle, triangle};
 use crate::schedule::contraction::{
     Contraction, TileSize, cost, matrix, pairs, product, sizes, terms, windows,
 };
+use crate::schedule::refused::{Fit, Refused, need};
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// The share of the usual products that vectors make which hold the columns of several terms ([`super::terms`]).
@@ -136,8 +137,8 @@ struct Shape {
     few: bool,
 }
 
-/// Looks at a reduction. `None` where it is no contraction, or tiles would be mostly empty.
-pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Option<Contraction> {
+/// Looks at a reduction. Refused where it is no contraction, or tiles would be mostly empty.
+pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> Fit<Contraction> {
     let candidate = Candidate::of(dag, outputs, node, target)?;
     let [first, second] = &candidate.sides;
     let mut best: Option<Tiled> = None;
@@ -150,7 +151,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
             }
         }
     }
-    let mut best = best?.contraction;
+    let mut best = best.ok_or(Refused("tiles would be mostly empty"))?.contraction;
     // The rows of a tile that do not stay in the nearest cache are read in the order of memory.
     let bytes = product(dag, candidate.sum) * (best.tile.high * Elem::of(candidate.dtype).size()) as i64;
     if 2 * bytes > target.l1_bytes as i64
@@ -165,7 +166,7 @@ pub fn analyse(dag: &Dag, outputs: &[Output], node: NodeId, target: &Target) -> 
         _ => None,
     };
     best.triangle = triangle(dag, outputs, &best, op);
-    Some(best)
+    Ok(best)
 }
 
 /// A contraction in tiles, and an estimate of the time it takes.
@@ -185,19 +186,21 @@ fn fill(n: i64, tile: i64) -> f64 {
 }
 
 impl<'a> Candidate<'a> {
-    /// The two factors of a reduction and their loops. `None`: it is no contraction, or too small.
-    fn of(dag: &'a Dag, outputs: &'a [Output], node: NodeId, target: &'a Target) -> Option<Candidate<'a>> {
-        let Node::Reduce { op, loops, body, .. } = &dag[node].node else { return None };
+    /// The two factors of a reduction and their loops. Refused: it is no contraction, or too small.
+    fn of(dag: &'a Dag, outputs: &'a [Output], node: NodeId, target: &'a Target) -> Fit<Candidate<'a>> {
+        let Node::Reduce { op, loops, body, .. } = &dag[node].node else {
+            return Err(Refused("there is no reduction"));
+        };
         let dtype = dag[node].dtype;
         let suitable = dtype.is_float() || matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
         let (x, y) = match dag[*body].node {
             Node::Binary(BinaryOp::Mul, x, y) if *op == AccOp::Add && dag[x].deps != dag[y].deps => (x, y),
-            _ => factors(dag, node, *body)?,
+            _ => factors(dag, node, *body).ok_or(Refused("the terms are not made of two factors"))?,
         };
         let (dx, dy) = (dag[x].deps, dag[y].deps);
-        if !suitable || loops.iter().any(|&l| !dx.union(dy).contains(l)) {
-            return None;
-        }
+        need(suitable, "the element type has no tiles")?;
+        let read = loops.iter().all(|&l| dx.union(dy).contains(l));
+        need(read, "terms along a loop are all the same")?;
         let of = |set: LoopSet| -> Vec<LoopId> {
             let all = (0..dag.extents.len()).map(|l| LoopId(l as u8));
             all.filter(|&l| set.contains(l) && dag.extent(l) > 1).collect()
@@ -216,12 +219,11 @@ impl<'a> Candidate<'a> {
         let work = product(dag, &of(deps)) as f64 * terms as f64;
         // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
         let eager = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
-        if work < if eager { 64.0 } else { SMALL } || terms < 4 {
-            return None;
-        }
+        let large = work >= if eager { 64.0 } else { SMALL } && terms >= 4;
+        need(large, "there are too few products for tiles")?;
         let pairs = pairs::find(dag, (*op, *body), loops, target);
         let product_of = Node::Binary(BinaryOp::Mul, x, y);
-        Some(Candidate {
+        Ok(Candidate {
             dag,
             outputs,
             target,
