@@ -68,7 +68,7 @@ pub fn kernels(
     let call = Call::of(stores, op, (targets, args), regions);
     let mut shared = shared.to_vec();
     let mut kernels = call.copies(op, &mut shared, stores.target)?;
-    let in_place = shared.first().copied().unwrap_or(false);
+    let rest = if shared.first() == Some(&true) { indexed::Rest::InPlace } else { indexed::Rest::Copied };
     let kernel = match op {
         LibOp::GatherDynamicSliceSizes { .. } | LibOp::DynamicTruncate { .. } => {
             return Err(CodegenError::unsupported(format!(
@@ -82,7 +82,7 @@ pub fn kernels(
             ));
         }
         LibOp::DynamicSlice { .. } => indexed::dynamic_slice(&call),
-        LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, in_place),
+        LibOp::DynamicUpdateSlice => indexed::dynamic_update_slice(&call, rest),
         LibOp::Gather { dims, slice_sizes, .. } => indexed::gather(&call, dims, slice_sizes),
         LibOp::Scatter { dims, .. } => {
             let (scattered, own) = scatter::scatter(&call, dims, &shared, (stores.target, stores.next()))?;

@@ -22,8 +22,15 @@ impl fmt::Display for Kernel {
 /// the kernel.
 pub fn print_statement(kernel: &Kernel, statement: &Statement) -> String {
     let mut printer = Printer { kernel: kernel.clone(), text: String::new(), depth: 0 };
-    printer.statement(statement, false);
+    printer.statement(statement, Regions::LeftOut);
     printer.text.trim_end().to_string()
+}
+
+/// Are the regions of an operation printed?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Regions {
+    Whole,
+    LeftOut,
 }
 
 struct Printer {
@@ -60,7 +67,7 @@ impl Printer {
         self.depth += 1;
         for statement in &region.body {
             self.indent();
-            self.statement(statement, true);
+            self.statement(statement, Regions::Whole);
             self.text.push('\n');
         }
         if !region.yields.is_empty() {
@@ -74,8 +81,7 @@ impl Printer {
         (0..self.depth).for_each(|_| self.text.push_str("  "));
     }
 
-    /// A statement; with its regions, if asked for.
-    fn statement(&mut self, statement: &Statement, regions: bool) {
+    fn statement(&mut self, statement: &Statement, regions: Regions) {
         if !statement.results.is_empty() {
             put!(self, "{} = ", list(&statement.results));
         }
@@ -88,7 +94,7 @@ impl Printer {
     }
 
     /// An operation as text. It is long because it is flat: one arm an operation.
-    fn op(&mut self, op: &Op, regions: bool) {
+    fn op(&mut self, op: &Op, regions: Regions) {
         match op {
             Op::Splat(value) => put!(self, "splat {}", literal::element(*value)),
             Op::Constant(values) => {
@@ -197,8 +203,8 @@ impl Printer {
         }
     }
 
-    fn braces(&mut self, region: &Region, inside: bool) {
-        if inside {
+    fn braces(&mut self, region: &Region, regions: Regions) {
+        if regions == Regions::Whole {
             put!(self, " {{\n");
             self.region(region);
             self.indent();

@@ -143,7 +143,7 @@ impl Lines {
                 let address = w.em.int(0);
                 let address = w.scaled(open.scope, address, digits[0], length);
                 let from = self.first(w, open.scope, address);
-                joins.pieces(w, open.scope, from, (length, piece, lanes), inits)?;
+                joins.pieces(w, open.scope, from, Pieces { length, piece, lanes }, inits)?;
                 (open, tasks)
             }
             Way::Each => {
@@ -158,6 +158,23 @@ impl Lines {
         w.close(vec![open], &[], &[], Vec::new());
         Ok(tasks)
     }
+}
+
+/// Which elements are loaded.
+#[derive(Clone, Copy)]
+enum Elements {
+    Operands,
+    Results,
+}
+
+/// A line whose pieces lie in lanes.
+struct Pieces {
+    /// The elements of the line.
+    length: i64,
+    /// The elements of a piece.
+    piece: i64,
+    /// How many pieces there are, each in a lane.
+    lanes: i64,
 }
 
 /// The function that joins, and what it joins.
@@ -187,10 +204,13 @@ impl Joins<'_> {
         w: &mut Writer<'_>,
         at: At,
         (address, apart): (Value, i64),
-        results: bool,
+        of: Elements,
     ) -> Result<Vec<Vec<Value>>, CodegenError> {
         let all = self.dtypes.iter().enumerate().map(|(i, &dtype)| {
-            let pointer = w.pointer(if results { self.call.targets[i] } else { self.call.arg(i)? })?;
+            let pointer = w.pointer(match of {
+                Elements::Operands => self.call.arg(i)?,
+                Elements::Results => self.call.targets[i],
+            })?;
             Ok(match at.lanes {
                 1 => w.load(at.scope, pointer, dtype, address),
                 lanes => vec![w.lanes_of(at.scope, (pointer, address), dtype, apart, lanes)],
@@ -214,7 +234,7 @@ impl Joins<'_> {
         };
         let (at, iv) = (At { scope: *inner, lanes: run.lanes }, *iv);
         let address = w.scaled(at.scope, run.from, iv, run.step);
-        let next = self.loaded(w, at, (address, run.apart), false)?;
+        let next = self.loaded(w, at, (address, run.apart), Elements::Operands)?;
         let results = self.joined(w, at, &grouped(&before, self.dtypes), next)?;
         w.store_results(self.call, at, (address, run.apart, run.mask), &results)?;
         Ok(grouped(&w.close(loops, &flat(&state), &types, flat(&results)), self.dtypes))
@@ -227,12 +247,12 @@ impl Joins<'_> {
         w: &mut Writer<'_>,
         scope: ScopeId,
         first: Value,
-        (length, piece, lanes): (i64, i64, i64),
+        Pieces { length, piece, lanes }: Pieces,
         inits: &[Vec<Value>],
     ) -> Result<(), CodegenError> {
         let step = if self.backwards { -1 } else { 1 };
         let (at, apart) = (At { scope, lanes: lanes as usize }, step * piece);
-        let begin = self.loaded(w, at, (first, apart), false)?;
+        let begin = self.loaded(w, at, (first, apart), Elements::Operands)?;
         w.store_results(self.call, at, (first, apart, None), &begin)?;
         let ahead = w.em.int(step);
         let second = w.add(scope, first, ahead);
@@ -253,12 +273,12 @@ impl Joins<'_> {
         let part = w.open(around, piece / width);
         let inside = At { scope: part.scope, lanes: width as usize };
         let address = w.scaled(inside.scope, low, part.iv, width);
-        let own = self.loaded(w, inside, (address, 1), true)?;
+        let own = self.loaded(w, inside, (address, 1), Elements::Results)?;
         let spread = w.spread_all(&grouped(&before, self.dtypes), self.dtypes, inside);
         let all = self.joined(w, inside, &spread, own)?;
         w.store_results(self.call, inside, (address, 1, None), &all)?;
         w.close(vec![part], &[], &[], Vec::new());
-        let next = self.loaded(w, At { scope: around, lanes: 1 }, (last, 0), true)?;
+        let next = self.loaded(w, At { scope: around, lanes: 1 }, (last, 0), Elements::Results)?;
         let carry = grouped(&w.close(pieces, &flat(inits), &types, flat(&next)), self.dtypes);
         let ahead = w.em.int(step * piece * lanes);
         let rest = w.add(scope, first, ahead);

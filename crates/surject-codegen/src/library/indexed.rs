@@ -162,7 +162,16 @@ pub fn dynamic_slice(call: &Call<'_>) -> Result<Kernel, CodegenError> {
     call.finish(w, tasks, format!("dynamic_slice tasks {tasks}"))
 }
 
-pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, CodegenError> {
+/// Where the target has what is not updated from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// It is copied from the operand.
+    Copied,
+    /// The target has the memory of the operand.
+    InPlace,
+}
+
+pub fn dynamic_update_slice(call: &Call<'_>, rest: Rest) -> Result<Kernel, CodegenError> {
     let dag = Dag::default();
     let mut w = Writer::new(call, &dag);
     let (operand, update, target) = (call.arg(0)?, call.arg(1)?, call.target()?);
@@ -171,7 +180,7 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
     let root = w.root();
     let (old, from, to, zero) = (w.pointer(operand)?, w.pointer(update)?, w.pointer(target)?, w.em.int(0));
     let mut tasks = 1;
-    if !in_place {
+    if rest == Rest::Copied {
         w.copy(root, to, old, shape.iter().product::<i64>() * dtype.size() as i64);
     }
     if !sizes.contains(&0) {
@@ -182,12 +191,12 @@ pub fn dynamic_update_slice(call: &Call<'_>, in_place: bool) -> Result<Kernel, C
             to: (to, base, &strides(&shape)),
             dtype,
         };
-        match in_place {
-            true => tasks = w.move_share(call, &step),
-            false => w.move_box(root, &step),
+        match rest {
+            Rest::InPlace => tasks = w.move_share(call, &step),
+            Rest::Copied => w.move_box(root, &step),
         }
     }
-    let kind = if in_place { " in place" } else { "" };
+    let kind = if rest == Rest::InPlace { " in place" } else { "" };
     call.finish(w, tasks, format!("dynamic_update_slice{kind} tasks {tasks}"))
 }
 

@@ -49,7 +49,8 @@ pub fn scatter(
     let mut scatter = Scatter { call, n, join: &join, updates, lines, extent, nest, pieces, to };
     let (tasks, how) = match &copies {
         Some(copies) => {
-            copies.write(&mut w, &mut scatter, own, !copied.is_empty())?;
+            let first = if copied.is_empty() { First::IsOperand } else { First::Copies };
+            copies.write(&mut w, &mut scatter, own, first)?;
             (copies.tasks, " into copies,")
         }
         None => {
@@ -391,6 +392,15 @@ struct Copies {
 /// Fewer elements of updates are not worth a second task.
 const LEAST_SHARED: i64 = 16_384;
 
+/// Where the tensor of the first task has the operand from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// It copies it.
+    Copies,
+    /// It is in the same memory.
+    IsOperand,
+}
+
 /// More copies are more to join than they are worth.
 const MOST_COPIES: i64 = 8;
 
@@ -421,14 +431,14 @@ impl Copies {
         w: &mut Writer<'_>,
         scatter: &mut Scatter<'_>,
         own: Buf,
-        copies: bool,
+        task: First,
     ) -> Result<(), CodegenError> {
         let root = w.root();
         let at = At { scope: root, lanes: 1 };
         let (zero, one) = (w.em.int(0), w.em.int(1));
         let first = w.em.cmpi(at, "eq", TASK, zero, Elem::I64);
         let operand = w.em.open(root, Vec::new(), None);
-        if copies {
+        if task == First::Copies {
             scatter.copy(w, operand, 0)?;
         }
         w.em.close_if(operand, first);

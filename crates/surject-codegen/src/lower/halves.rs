@@ -8,15 +8,24 @@ use surject_ir::DType;
 /// Words of the widest register.
 const WORDS: usize = 16;
 
+/// The payload that a NaN may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// One that fills its lower half too.
+    Any,
+    /// One whose lower half is empty: arithmetic on halves, and what is made of it, gives a NaN that it was given, or the
+    /// machine's own.
+    Upper,
+}
+
 impl Emitter<'_> {
     /// Rounds the value of a 16-bit float, computed in `f32`, to that type.
     pub fn round_half(&mut self, at: At, dtype: DType, x: Value) -> Value {
-        self.round_half_of(at, dtype, x, true)
+        self.round_half_of(at, dtype, x, Payload::Any)
     }
 
-    /// As [`Emitter::round_half`]; says whether a NaN may have a payload that fills its lower half. Arithmetic on halves,
-    /// and what is made of it, gives a NaN that it was given, of which that half is empty, or the machine's own.
-    pub(crate) fn round_half_of(&mut self, at: At, dtype: DType, x: Value, payload: bool) -> Value {
+    /// As [`Emitter::round_half`], of a value whose NaNs have such payloads.
+    pub(crate) fn round_half_of(&mut self, at: At, dtype: DType, x: Value, payload: Payload) -> Value {
         match dtype {
             DType::F16 => {
                 let half = self.cast(at, "arith.truncf", x, Elem::F32, Elem::F16);
@@ -26,7 +35,7 @@ impl Emitter<'_> {
                 let i = Elem::I32;
                 let bits = self.cast(at, "arith.bitcast", x, Elem::F32, i);
                 let sum = self.above_half(at, bits);
-                let chosen = if payload {
+                let chosen = if payload == Payload::Any {
                     // A NaN keeps its upper bits and becomes quiet, so that rounding cannot make it infinite.
                     let quiet = self.integer(at, i, 0x0040_0000);
                     let nan = self.bin(at, "arith.ori", bits, quiet, i);

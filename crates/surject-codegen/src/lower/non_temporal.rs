@@ -66,6 +66,16 @@ enum End {
     Last,
 }
 
+/// A part of a line of results.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The first element of the loop, and the one behind its last.
+    start: i64,
+    end: i64,
+    /// The elements of a line of a cache.
+    line: i64,
+}
+
 impl Row<'_> {
     /// Is a part of the last loop done from line to line?
     pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, start: i64, end: i64) -> bool {
@@ -136,7 +146,7 @@ impl Row<'_> {
         let head = em.arith(scope, "arith.divui", bytes, size);
         let head = em.arith(scope, "arith.addi", low, head);
         let first = em.arith(scope, "arith.minsi", head, high);
-        self.end(em, scope, l, (low, first), (start, end, line), End::First)?;
+        self.end(em, scope, l, (low, first), Part { start, end, line }, End::First)?;
         let mut from = first;
         // Past the caches goes no part of a line: what is left of the last one goes through them.
         let whole = (self.schedule.lanes as i64).max(if em.streams { line } else { 1 });
@@ -151,7 +161,7 @@ impl Row<'_> {
             em.close_loop(inner, iv, &Bounds { low: from, high: stop, step }, &[]);
             from = stop;
         }
-        self.end(em, scope, l, (from, high), (start, end, line), End::Last)
+        self.end(em, scope, l, (from, high), Part { start, end, line }, End::Last)
     }
 
     /// The elements `from..to` of the last loop, fewer than a line has: a vector of which the others do not exist.
@@ -161,7 +171,7 @@ impl Row<'_> {
         scope: ScopeId,
         l: LoopId,
         (from, to): (Value, Value),
-        (start, end, line): (i64, i64, i64),
+        Part { start, end, line }: Part,
         which: End,
     ) -> Result<(), CodegenError> {
         let some = em.compare(scope, "slt", from, to);

@@ -3,6 +3,7 @@
 use crate::CodegenError;
 use crate::code::{Declaration, Op, Symbol, Value};
 use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::lower::halves::Payload;
 use crate::lower::math;
 use crate::machine::elem::{Elem, Type};
 use surject_ir::{BinaryOp, DType, UnaryOp};
@@ -139,8 +140,10 @@ impl Emitter<'_> {
             Sqrt => self.un(at, "math.sqrt", x, e),
             _ => math::unary(self, at, op, e, x)?,
         };
-        let payload =
-            !matches!(op, Sqrt | Rsqrt | Exp | Expm1 | Log | Log1p | Logistic | Tanh | Erf | Sin | Cos);
+        let payload = match op {
+            Sqrt | Rsqrt | Exp | Expm1 | Log | Log1p | Logistic | Tanh | Erf | Sin | Cos => Payload::Upper,
+            _ => Payload::Any,
+        };
         Ok(self.round_half_of(at, dtype, value, payload))
     }
 
@@ -218,7 +221,10 @@ impl Emitter<'_> {
             NextAfter => return Ok(math::next_after(self, at, dtype, x, y)),
             _ => return Err(CodegenError::malformed(format!("`{op}` of {dtype}"))),
         };
-        let payload = !matches!(op, Add | Sub | Mul | Div);
+        let payload = match op {
+            Add | Sub | Mul | Div => Payload::Upper,
+            _ => Payload::Any,
+        };
         Ok(self.round_half_of(at, dtype, value, payload))
     }
 
@@ -396,7 +402,11 @@ impl Emitter<'_> {
                 if is_half(to) && a.bits() <= 16 {
                     // What has 16 bits is a float, and what has 8 is a half.
                     let value = self.cast(at, name, x, a, Elem::F32);
-                    return if a.bits() <= 8 { value } else { self.round_half_of(at, to, value, false) };
+                    return if a.bits() <= 8 {
+                        value
+                    } else {
+                        self.round_half_of(at, to, value, Payload::Upper)
+                    };
                 }
                 if to == DType::F16 {
                     // What is no float exactly is far beyond the largest half.

@@ -119,14 +119,29 @@ struct Accesses<'a> {
 }
 
 impl Accesses<'_> {
-    /// Elements of so many bytes at an address; `None`: anywhere.
-    fn touch(&mut self, buf: Buf, write: bool, size: usize, at: Option<&Lin>) {
+    /// Elements of so many bytes at an address are loaded; `None`: anywhere.
+    fn loads(&mut self, buf: Buf, size: usize, at: Option<&Lin>) {
+        let share = self.share(size, at);
+        self.touch(Access { buf, write: false, share });
+    }
+
+    /// The same, of what is stored.
+    fn stores(&mut self, buf: Buf, size: usize, at: Option<&Lin>) {
+        let share = self.share(size, at);
+        self.touch(Access { buf, write: true, share });
+    }
+
+    /// The bytes of a part, if parts are apart.
+    fn share(&self, size: usize, at: Option<&Lin>) -> Option<i64> {
         let share = at.and_then(|at| self.cut.share(self.dag, at));
-        let share = share.and_then(|n| n.checked_mul(size as i64));
-        match self.found.iter_mut().find(|a| a.buf == buf && a.write == write) {
-            Some(access) if access.share != share => access.share = None,
+        share.and_then(|n| n.checked_mul(size as i64))
+    }
+
+    fn touch(&mut self, new: Access) {
+        match self.found.iter_mut().find(|a| a.buf == new.buf && a.write == new.write) {
+            Some(access) if access.share != new.share => access.share = None,
             Some(_) => {}
-            None => self.found.push(Access { buf, write, share }),
+            None => self.found.push(new),
         }
     }
 
@@ -139,7 +154,7 @@ impl Accesses<'_> {
                 _ => continue,
             };
             if Some(buf) != but {
-                self.touch(buf, false, Elem::in_memory(self.dag[id].dtype).size(), address);
+                self.loads(buf, Elem::in_memory(self.dag[id].dtype).size(), address);
             }
         }
     }
@@ -273,26 +288,26 @@ impl Recipe {
                 found.read(&roots, term_cache.as_ref().map(|s| s.to));
                 for output in outputs {
                     let size = Elem::in_memory(dag[output.root].dtype).size();
-                    found.touch(output.to, true, size, Some(&output.address));
+                    found.stores(output.to, size, Some(&output.address));
                 }
                 if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to != Buf::OWN) {
                     let size = Elem::in_memory(term_cache.dtype).size();
-                    found.touch(term_cache.to, true, size, Some(&term_cache.address));
+                    found.stores(term_cache.to, size, Some(&term_cache.address));
                 }
             }
             Recipe::Tiles { output, contraction: c, scratch, .. } => {
                 found.read(&contraction::read_by_tiles(dag, output, c), None);
                 let size = Elem::in_memory(dag[output.root].dtype).size();
-                found.touch(output.to, true, size, Some(&output.address));
+                found.stores(output.to, size, Some(&output.address));
                 if contraction::reads_columns_in_place(dag, c, target) {
                     found.read(&[c.factors[1]], None);
                 } else {
-                    found.touch(scratch.0, false, 1, None);
+                    found.loads(scratch.0, 1, None);
                 }
             }
             Recipe::Columns(columns) => {
                 found.read(&[columns.output.root], None);
-                found.touch(columns.output.to, true, 1, None);
+                found.stores(columns.output.to, 1, None);
             }
         }
         found.found

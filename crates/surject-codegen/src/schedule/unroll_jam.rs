@@ -203,7 +203,8 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let ends = (whole.0 + windows - 1) / windows;
     let short = ends <= ENDS && extent - whole.1.max(whole.0) <= ENDS * windows;
     need(short, "too many windows lie across an edge")?;
-    let [inside, outside] = [true, false].map(|inside| terms_where(dag, body, &found.nodes, inside));
+    let [inside, outside] =
+        [Holds::All, Holds::None].map(|holds| terms_where(dag, body, &found.nodes, holds));
     let (Some(inside), Some(outside)) = (inside, outside) else { return Err(Refused(CONDITIONS)) };
     need(rows.is_empty() || !dag[outside].deps.contains(along), CONDITIONS)?;
     if let Some(first) = first {
@@ -263,14 +264,21 @@ fn conditions(
     (guarded == usize::from(!within.is_empty() || !rows.is_empty())).then_some([within, rows])
 }
 
+/// Which conditions of a term hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    All,
+    None,
+}
+
 /// The term of a window where all of its conditions hold, or as if one of them did not.
-fn terms_where(dag: &mut Dag, body: NodeId, nodes: &[NodeId], inside: bool) -> Option<NodeId> {
+fn terms_where(dag: &mut Dag, body: NodeId, nodes: &[NodeId], holds: Holds) -> Option<NodeId> {
     let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
     for &n in nodes {
         let data = dag[n].clone();
         let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
         let new = match data.node.mapped(&at, &|lin| Some(lin.clone()))? {
-            Node::Guarded { inner, .. } if inside => inner,
+            Node::Guarded { inner, .. } if holds == Holds::All => inner,
             Node::Guarded { fill, .. } => dag.constant(fill),
             Node::Load { buf, address, .. } => {
                 dag.add(Node::Load { buf, address, guards: Vec::new() }, data.dtype)

@@ -41,7 +41,7 @@ impl Member {
         let Some(here) = system::processor() else { return };
         if here == caller.processor.load(Ordering::Relaxed) {
             let (own, caller) = (self.thread.load(Ordering::Relaxed), caller.thread.load(Ordering::Relaxed));
-            if system::restrict(own, caller, here, false) {
+            if system::restrict(own, caller, Allowed::AllBut(here)) {
                 self.left.store(true, Ordering::Relaxed);
             }
         }
@@ -103,7 +103,7 @@ impl Moved {
         let Some(here) = system::processor().filter(|_| before.iter().any(still)) else { return false };
         let mut any = false;
         for (thread, _) in before.into_iter().filter(still) {
-            if system::restrict(thread, 0, here, true) {
+            if system::restrict(thread, 0, Allowed::Only(here)) {
                 (self.processor, any) = (Some(here), true);
                 if !self.threads.contains(&thread) {
                     self.threads.push(thread);
@@ -117,7 +117,7 @@ impl Moved {
     pub(super) fn dismiss(&mut self) {
         if let Some(here) = self.processor {
             self.threads.iter().for_each(|&t| {
-                system::restrict(t, 0, here, false);
+                system::restrict(t, 0, Allowed::AllBut(here));
             });
         }
     }
@@ -134,6 +134,13 @@ impl Moved {
         self.threads.drain(..).for_each(system::release);
         self.processor = None;
     }
+}
+
+/// The processors of its caller that a thread may run on.
+#[derive(Clone, Copy)]
+enum Allowed {
+    Only(usize),
+    AllBut(usize),
 }
 
 #[cfg(target_os = "linux")]
@@ -187,16 +194,15 @@ mod system {
         unsafe { sched_setaffinity(thread, size_of_val(mask), mask.as_ptr()) == 0 }
     }
 
-    /// Lets a thread run on one processor only, or on those of the caller but this one, if there is another; tells
-    /// whether it does.
-    pub(super) fn restrict(thread: i32, caller: i32, processor: usize, only: bool) -> bool {
+    /// Lets a thread run on some of the processors of the caller only, if there are such; tells whether it does.
+    pub(super) fn restrict(thread: i32, caller: i32, allowed: super::Allowed) -> bool {
         let Some(mut mask) = mask_of(caller) else { return false };
-        let bit = 1u64 << (processor % 64);
-        if only {
-            mask = Mask::default();
-            mask[processor / 64] = bit;
-        } else {
-            mask[processor / 64] &= !bit;
+        match allowed {
+            super::Allowed::Only(processor) => {
+                mask = Mask::default();
+                mask[processor / 64] = 1 << (processor % 64);
+            }
+            super::Allowed::AllBut(processor) => mask[processor / 64] &= !(1 << (processor % 64)),
         }
         mask != Mask::default() && set(thread, &mask)
     }
@@ -221,7 +227,7 @@ mod system {
     pub(super) fn time(_: i32) -> Option<u64> {
         None
     }
-    pub(super) fn restrict(_: i32, _: i32, _: usize, _: bool) -> bool {
+    pub(super) fn restrict(_: i32, _: i32, _: super::Allowed) -> bool {
         false
     }
     pub(super) fn release(_: i32) {}
@@ -244,7 +250,7 @@ mod tests {
                 worker.enter();
                 let own = worker.thread.load(Ordering::Relaxed);
                 let here = system::processor().unwrap();
-                assert!(system::restrict(own, 0, here, true));
+                assert!(system::restrict(own, 0, Allowed::Only(here)));
                 at.processor.store(here, Ordering::Relaxed);
                 worker.leave(at);
                 let left = worker.left.load(Ordering::Relaxed);

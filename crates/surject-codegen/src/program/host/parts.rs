@@ -108,6 +108,13 @@ pub(super) struct Pieces<'a> {
     apart: bool,
 }
 
+/// Is a part the one that has the host functions?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HostFunctions {
+    Here,
+    Elsewhere,
+}
+
 impl<'a> Pieces<'a> {
     pub(super) fn new(
         lowered: &'a Lowered,
@@ -174,9 +181,9 @@ impl<'a> Pieces<'a> {
         self.lowered.kernels.get(i).is_some_and(|k| k.cold)
     }
 
-    /// How long it takes to compile a text.
-    fn weight(&self, bytes: usize, cold: bool) -> usize {
-        if cold && self.apart { bytes / 2 } else { bytes }
+    /// How long it takes to compile a cold text.
+    fn cold_weight(&self, bytes: usize) -> usize {
+        if self.apart { bytes / 2 } else { bytes }
     }
 
     /// The part that the host functions are in.
@@ -189,7 +196,7 @@ impl<'a> Pieces<'a> {
 
     /// The parts of a module of so many bytes, for so many threads; `None`: it stays whole.
     pub(super) fn divide(&self, bytes: usize, threads: usize) -> Option<Vec<Members>> {
-        let cold_weight = self.weight(self.cold_bytes, true);
+        let cold_weight = self.cold_weight(self.cold_bytes);
         let total = bytes - (self.cold_bytes - cold_weight);
         // The entry may have a part to itself.
         let more = (total / LONG_BYTES).min(MORE * threads);
@@ -207,21 +214,24 @@ impl<'a> Pieces<'a> {
         }
         // The longest first, each to the part that is the shortest.
         let first = self.first(&parts);
-        parts[first].weight = self.weight(self.host.bytes, self.entry == Entry::Once);
+        parts[first].weight = match self.entry {
+            Entry::Loops => self.host.bytes,
+            Entry::Once => self.cold_weight(self.host.bytes),
+        };
         let mut order: Vec<usize> = self.all().collect();
         order.sort_by_key(|&i| (Reverse(self.piece(i).bytes), i));
         for i in order {
             let bytes = self.piece(i).bytes;
             if self.near.contains(&i) {
                 parts[first].pieces.push(i);
-                parts[first].weight += self.weight(bytes, false);
+                parts[first].weight += bytes;
                 continue;
             }
             let cold = self.apart && self.is_cold(i);
             let fits = parts.iter_mut().filter(|m| m.cold == cold);
             if let Some(shortest) = fits.min_by_key(|m| m.weight) {
                 shortest.pieces.push(i);
-                shortest.weight += self.weight(bytes, cold);
+                shortest.weight += if cold { self.cold_weight(bytes) } else { bytes };
             }
         }
         Some(parts)
@@ -233,14 +243,16 @@ impl<'a> Pieces<'a> {
         let mut order: Vec<usize> = (0..members.len()).collect();
         order.sort_by_key(|&p| Reverse(members[p].weight));
         let part = |p: usize| {
-            let code = self.part(&members[p], p == first);
+            let code = self
+                .part(&members[p], if p == first { HostFunctions::Here } else { HostFunctions::Elsewhere });
             Part { text: code.text(), code: Some(code), cold: members[p].cold }
         };
         order.into_iter().map(part).collect()
     }
 
-    /// A part, with the host functions or without: what it has, and declarations of what it has not.
-    fn part(&self, members: &Members, has_host: bool) -> Module {
+    /// A part: what it has, and declarations of what it has not.
+    fn part(&self, members: &Members, host: HostFunctions) -> Module {
+        let has_host = host == HostFunctions::Here;
         let pieces = &members.pieces;
         let own: Vec<usize> = pieces.iter().copied().filter(|&i| i < self.kernels.len()).collect();
         let mut names = BTreeSet::new();

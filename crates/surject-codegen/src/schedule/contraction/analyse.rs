@@ -258,7 +258,9 @@ impl<'a> Candidate<'a> {
         // The rows of a tile that lies in one loop of theirs.
         let last = rows.loops.last().map_or(1, |&l| dag.extent(l));
         let alike = if count <= MOST_IN_LOOP && lies { last } else { count };
-        let vectors = self.vectors((extent as usize).div_ceil(lanes), alike, windows);
+        // One row is worth more vectors where columns are read where they lie.
+        let least = if windows { 1 } else { 2 };
+        let vectors = self.vectors((extent as usize).div_ceil(lanes), alike, least);
         let usual = match (many, vectors) {
             (true, 4) => 6,
             (true, 2 | 3) => 8,
@@ -285,15 +287,15 @@ impl<'a> Candidate<'a> {
         Shape { lanes, vectors, high, usual, windows, apart, few }
     }
 
-    /// The vectors of a tile, of those that the columns fill, for so many rows. `windows`: are columns read where they lie?
-    fn vectors(&self, filled: usize, rows: i64, windows: bool) -> usize {
+    /// The vectors of a tile, of those that the columns fill, for so many rows, of which few are at least `least`.
+    fn vectors(&self, filled: usize, rows: i64, least: i64) -> usize {
         let wide = self.target.vector_registers >= 32 && self.pairs.is_none();
         match filled {
             // Three hold what two would leave a single one of, which waits for loads.
             3 if wide => 3,
             0 | 1 => 1,
             // Few rows have more vectors, for sums enough to wait for none.
-            n if wide && n > 3 && (2 - i64::from(windows)..=FEW_ROWS).contains(&rows) => {
+            n if wide && n > 3 && (least..=FEW_ROWS).contains(&rows) => {
                 if n.div_ceil(4) * 4 <= n.div_ceil(3) * 3 { 4 } else { 3 }
             }
             _ => 2,
@@ -341,7 +343,8 @@ impl<'a> Candidate<'a> {
         let products = self.work / self.full as f64;
         // Of long sums for few results it matters what is packed, and not how results are stored.
         let time = if self.few_results && self.pairs.is_none() && !contraction.streams {
-            products / (share * slower) + cost::cycles(dag, &contraction, !beside, target)
+            products / (share * slower)
+                + cost::cycles(dag, &contraction, cost::Results::of(stride(self.outputs, lane)), target)
         } else {
             let steady = is_steady(dag, columns.factor, lane);
             let gathered = if !steady && few && self.pairs.is_none() { 0.3 } else { 1.0 };
@@ -379,7 +382,7 @@ impl<'a> Candidate<'a> {
             share: 0.0,
             grouped: self.plain && tile.vectors == 1 && together.is_some(),
             triangle: Triangle::default(),
-            filled: filled(dag, rows, self.sum, tile, product(dag, &columns.loops), shape.apart),
+            filled: filled(dag, rows, self.sum, &Shape { high, ..*shape }, product(dag, &columns.loops)),
         }
     }
 }
@@ -392,14 +395,13 @@ fn even(rows: i64, usual: usize) -> usize {
 
 /// The extent to fill the last loop of the rows up to, where the rows of a tile would differ in several loops and could
 /// only be evaluated one by one, which takes as long as some vectors of columns, or could not be read where they lie.
-/// There are so many columns; may rows lie where they are (`apart`)?
+/// There are so many columns.
 fn filled(
     dag: &Dag,
     rows: &Side,
     sum: &[LoopId],
-    TileSize { lanes, high, .. }: TileSize,
+    &Shape { lanes, high, apart, .. }: &Shape,
     columns: i64,
-    apart: bool,
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
     const MOST: f64 = 1.0;

@@ -71,11 +71,29 @@ pub(crate) fn packing(dag: &Dag, c: &Contraction, target: &Target) -> f64 {
     rows + columns(dag, c, &s, target)
 }
 
-/// The cycles of one core for all but the products. `apart`: the elements of a row of tiles do not lie side by side.
-pub(crate) fn cycles(dag: &Dag, c: &Contraction, apart: bool, target: &Target) -> f64 {
+/// How the results of a row of tiles lie.
+#[derive(Clone, Copy)]
+pub(crate) enum Results {
+    Apart,
+    SideBySide,
+}
+
+impl Results {
+    /// By how far neighbours in lanes are from each other.
+    pub(crate) fn of(stride: i64) -> Results {
+        if stride == 1 { Results::SideBySide } else { Results::Apart }
+    }
+}
+
+/// The cycles of one core for all but the products.
+pub(crate) fn cycles(dag: &Dag, c: &Contraction, lie: Results, target: &Target) -> f64 {
     let s = Sizes::new(dag, c, target);
     let results = s.batch as f64 * s.rows as f64 * (s.all_panels * s.width) as f64;
-    packing(dag, c, target) + results * if apart { APART } else { BESIDE }
+    let each = match lie {
+        Results::Apart => APART,
+        Results::SideBySide => BESIDE,
+    };
+    packing(dag, c, target) + results * each
 }
 
 /// Where rows are read along their terms, and a vector holds the columns of several of them: the cycles in which what is

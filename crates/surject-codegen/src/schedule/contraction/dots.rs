@@ -141,8 +141,8 @@ impl Contraction {
     /// The cycles of its tiles, and of all that is packed for them.
     fn in_tiles(&self, dag: &Dag, output: &Output, lanes: i64, target: &Target) -> f64 {
         let products = self.points(dag) * product(dag, &self.columns) as f64 * dag.extent(self.lane) as f64;
-        let apart = output.address.coeff(self.lane).abs() != 1;
-        products / lanes as f64 / self.share + cost::cycles(dag, self, apart, target)
+        let lie = cost::Results::of(output.address.coeff(self.lane).abs());
+        products / lanes as f64 / self.share + cost::cycles(dag, self, lie, target)
     }
 }
 
