@@ -35,7 +35,7 @@ mod import;
 
 pub use check::{Check, CheckKind, CheckOutcome, CheckedFunction, CheckedFunctions, import_checks};
 pub use error::{LiftError, Place, codes};
-pub use export::{ExportError, ExportPlace, export, export_module};
+pub use export::{ExportError, ExportPlace, element, export, export_module};
 pub use import::{ImportOptions, import, import_for, import_sharded, is_dynamic};
 
 /// How the origin of a guard starts that a bound in the type of a parameter gives.

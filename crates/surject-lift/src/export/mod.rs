@@ -26,7 +26,7 @@ mod window;
 mod writer;
 
 pub use error::{ExportError, ExportPlace};
-pub(crate) use writer::element;
+pub use writer::element;
 
 use state::{Result, State};
 use surject_ir::{Function, Program};

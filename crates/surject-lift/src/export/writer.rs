@@ -13,7 +13,7 @@ pub(super) struct Writer<'b, 'm> {
 }
 
 /// The element type in StableHLO.
-pub(crate) fn element(dtype: DType) -> ElementType {
+pub fn element(dtype: DType) -> ElementType {
     match dtype {
         DType::I1 => ElementType::I1,
         DType::I8 => ElementType::I8,

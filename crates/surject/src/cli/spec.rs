@@ -80,26 +80,6 @@ fn failure(source: &Source, error: &Error) -> Failure {
     }
 }
 
-fn element(dtype: DType) -> ElementType {
-    match dtype {
-        DType::I1 => ElementType::I1,
-        DType::I8 => ElementType::I8,
-        DType::I16 => ElementType::I16,
-        DType::I32 => ElementType::I32,
-        DType::I64 => ElementType::I64,
-        DType::U8 => ElementType::U8,
-        DType::U16 => ElementType::U16,
-        DType::U32 => ElementType::U32,
-        DType::U64 => ElementType::U64,
-        DType::F16 => ElementType::F16,
-        DType::BF16 => ElementType::BF16,
-        DType::F32 => ElementType::F32,
-        DType::F64 => ElementType::F64,
-        DType::C64 => ElementType::C64,
-        DType::C128 => ElementType::C128,
-    }
-}
-
 /// The input of a file. Elements that files do not have are given by their bits as `uint8`, or by their values: as `int8`,
 /// `float32` or `float64`.
 fn load(path: &Path, ty: &Type) -> Result<Tensor, Failure> {
@@ -112,7 +92,7 @@ fn load(path: &Path, ty: &Type) -> Result<Tensor, Failure> {
         Type::Scalar(element) => element,
         _ => return Err(wrong("an array")),
     };
-    let given = element(buffer.dtype());
+    let given = surject_lift::element(buffer.dtype());
     let shape = buffer.shape().to_vec();
     let plain = Tensor::new(given.clone(), &shape, buffer.bytes().to_vec());
     let plain = plain.ok_or_else(|| wrong("something else"))?;
@@ -154,7 +134,7 @@ fn flatten(value: &Value, out: &mut Vec<Buffer>) -> Result<(), Failure> {
 }
 
 fn buffer(tensor: &Tensor) -> Option<Buffer> {
-    let own = DType::ALL.into_iter().find(|dtype| element(*dtype) == *tensor.element());
+    let own = DType::ALL.into_iter().find(|dtype| surject_lift::element(*dtype) == *tensor.element());
     if let Some(dtype) = own {
         return Buffer::from_bytes(dtype, tensor.shape(), tensor.bytes());
     }
