@@ -47,7 +47,7 @@ mod schedule;
 
 pub use error::CodegenError;
 pub use kernels::native::{Scheduled, Which};
-pub use lower::row::Form;
+pub use lower::kernel::Form;
 pub use machine::target::Target;
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Plan};

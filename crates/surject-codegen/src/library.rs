@@ -21,7 +21,8 @@ use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
 use crate::expression::uses;
 use crate::lower::emit::{At, Bounds, Carried, Emitter, ScopeId, Val};
-use crate::lower::row::{self, Kernel, name_pointers};
+use crate::lower::kernel::{Kernel, name_pointers};
+use crate::lower::rows;
 use crate::lower::units::{digits_of, share_of_task};
 use crate::machine::elem::{Elem, Type};
 use crate::materialise::store::Stores;
@@ -261,7 +262,7 @@ impl Call<'_> {
         let root = dag.add(load, dtype);
         let outputs = vec![Output { to: buf(to), address: Lin::var(l), root, join: None }];
         let schedule = schedule::choose(&dag, &outputs, &[l], target);
-        row::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target).map(Some)
+        rows::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target).map(Some)
     }
 
     /// The kernel of a writer.

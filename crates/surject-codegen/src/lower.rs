@@ -3,9 +3,9 @@
 //! * `emit` holds scopes, names and constants. A value is written into the outermost scope that binds the loops it depends
 //!   on, so no pass looks for invariants.
 //! * `value` evaluates nodes, `pointwise` and `math` operations on scalars and vectors, `access` loads and stores.
-//! * `row` writes kernels point by point; the other files write the forms that a schedule names, each beside the file of
+//! * `kernel` is what a kernel is. `rows` writes one point by point, by `row`; the other files write the forms that a schedule names, each beside the file of
 //!   the same name in `schedule`, which decides.
-//! * `recipe` keeps what a kernel was made from, so that fusion can cut its work.
+//! * `recipe` keeps what a kernel was made from, so that fusion can cut its work; `range` writes the kernel of a part of it.
 
 pub(crate) mod access;
 pub(crate) mod bulk;
@@ -19,6 +19,7 @@ pub(crate) mod gathered_lines;
 pub(crate) mod halves;
 pub(crate) mod in_place;
 pub(crate) mod interleave;
+pub(crate) mod kernel;
 pub(crate) mod keys;
 pub(crate) mod math;
 pub(crate) mod non_temporal;
@@ -26,9 +27,11 @@ pub(crate) mod outer_vector;
 pub(crate) mod pointwise;
 pub(crate) mod positions;
 pub(crate) mod prefetch;
+pub(crate) mod range;
 pub(crate) mod recipe;
 pub(crate) mod reduce;
 pub(crate) mod row;
+pub(crate) mod rows;
 pub(crate) mod scan;
 pub(crate) mod tail;
 pub(crate) mod transpose;

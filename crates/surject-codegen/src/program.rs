@@ -14,6 +14,7 @@ pub(crate) mod fuse;
 pub(crate) mod hoist;
 pub(crate) mod host;
 pub(crate) mod live;
+pub(crate) mod lowered;
 pub(crate) mod memory;
 pub(crate) mod memory_limit;
 pub(crate) mod order;

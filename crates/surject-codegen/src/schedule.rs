@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod bulk;
+pub(crate) mod columns;
 pub(crate) mod contraction;
 pub(crate) mod cuts;
 pub(crate) mod gathered_lines;

@@ -5,7 +5,7 @@ use crate::code::{Declaration, Function, Index, Op, Symbol, Value};
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, region};
 use crate::lower::emit::{At, Bounds, ScopeId};
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::machine::elem::{Elem, Type};
 use std::collections::BTreeSet;
 use surject_ir::{DType, FftKind, Routine, Transpose};

@@ -12,7 +12,7 @@ use crate::expression::dag::{Buf, Dag, NodeId, buf};
 use crate::library::folds::in_lanes::{Results, reduce_lanes};
 use crate::library::{Call, Writer, region, strides};
 use crate::lower::emit::{At, ScopeId};
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::machine::elem::Type;
 use surject_index::Space;
 use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};

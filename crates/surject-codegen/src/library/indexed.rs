@@ -5,7 +5,7 @@ use crate::code::{Op, Value};
 use crate::expression::dag::Dag;
 use crate::library::{Call, Writer, strides};
 use crate::lower::emit::ScopeId;
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::Elem;
 use surject_ir::{DType, GatherDims, Var};

@@ -7,7 +7,8 @@ use crate::expression::compose::{box_loops, linearise, stop_is_error};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::output::Output;
 use crate::library::{Call, region};
-use crate::lower::row::{self, Kernel};
+use crate::lower::kernel::Kernel;
+use crate::lower::rows;
 use crate::normalise::merge;
 use crate::{CodegenError, Target, schedule};
 use surject_ir::BinaryOp;
@@ -71,7 +72,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let outer: Vec<LoopId> = loops.into_iter().enumerate().filter(|l| l.0 != axis).map(|l| l.1).collect();
     let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
     let schedule = schedule::choose(&dag, &outputs, &outer, target);
-    let kernel = row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, target)?;
+    let kernel = rows::whole(dag, outputs, schedule, outer.into_iter().collect(), None, target)?;
     Ok(Some(Kernel { summary: format!("{}, sorted along {axis}", kernel.summary), ..kernel }))
 }
 

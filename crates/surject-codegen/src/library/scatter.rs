@@ -10,7 +10,8 @@ use crate::expression::output::Output;
 use crate::library::indexed::component;
 use crate::library::{Call, Loop, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId};
-use crate::lower::row::{self, Kernel};
+use crate::lower::kernel::Kernel;
+use crate::lower::rows;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::prefetch::Ask;
@@ -478,7 +479,7 @@ impl Copies {
         let outputs =
             vec![Output { to: buf(call.target()?), address: Lin::var(l), root, join: Some(self.op) }];
         let schedule = schedule::choose(&dag, &outputs, &[l], target);
-        row::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target)
+        rows::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::library::folds::{flat, grouped, initial};
 use crate::library::growing::Lines;
 use crate::library::{Call, Writer, region, strides};
 use crate::lower::emit::{At, ScopeId, Val};
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::machine::elem::Elem;
 use surject_ir::{DType, Window};
 

@@ -22,85 +22,16 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::rewrite;
 use crate::lower::emit::Emitter;
+use crate::lower::kernel::{self, Kernel};
 use crate::lower::recipe::Recipe;
-use crate::lower::row::{self, Kernel, Row};
-use crate::machine::elem::Elem;
-use crate::schedule::non_temporal::LINE;
+use crate::lower::row::{self, Row};
+use crate::lower::rows;
+use crate::schedule::columns::{Columns, ROWS};
 use crate::schedule::prefetch::{self, Asks, When};
-use crate::schedule::refused::{Fit, Refused, need};
-use crate::schedule::split_reduction::{self, Parts};
 use crate::schedule::units::{Grain, Share, Units, units};
-use crate::schedule::{self, Schedule, blocks};
+use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
 use std::sync::Arc;
-use surject_ir::{AccOp, DType, FieldId};
-
-/// Rows that are joined at a time.
-const ROWS: i64 = 8;
-
-/// Parts that each thread has of what is cut into parts, and the rows of each, at least.
-const PARTS: i64 = 2;
-
-const LEAST: i64 = 16 * ROWS;
-
-/// Groups of rows that are joined to the target of a block, at least.
-const JOINS: i64 = 128;
-
-/// Finds a plain reduction down long columns that an output is made of, element by element.
-pub fn find(
-    dag: &Dag,
-    outputs: &[Output],
-    outer: &[LoopId],
-    schedule: &Schedule,
-    target: &Target,
-) -> Fit<(NodeId, FieldId)> {
-    /// Shorter rows are few registers.
-    const APART: i64 = 17;
-    /// Longer ones take more registers than there are for them and for what is made of them.
-    const HELD: i64 = 256;
-    const WORTH: f64 = 65_536.0;
-    let ([output], Some(&last)) = (outputs, schedule.order.last()) else {
-        return Err(Refused("there are several results, or no loop"));
-    };
-    let over: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
-    // A target whose elements lie apart would be read and written in pieces for every row.
-    need(schedule.lanes > 1, "no results are done in lanes")?;
-    need(output.join.is_none(), "it accumulates into its target")?;
-    need(output.address.coeff(last).abs() == 1, "results lie apart")?;
-    // What stands inside a reduction is walked down with it, unless no cache holds the rows until then.
-    let far =
-        |n: &NodeId| matches!(dag[*n].node, Node::Load { .. }) && dag.bytes(*n) > target.llc_bytes as f64;
-    let within = dag.all_reachable(&[output.root]).iter().any(far);
-    let columns = dag.extent(last);
-    let roots = [output.root];
-    let nodes = if within { dag.all_reachable(&roots) } else { dag.reachable(&roots) };
-    let found = nodes.into_iter().find_map(|n| {
-        let Node::Reduce { loops, body, field, .. } = &dag[n].node else { return None };
-        let dtype = dag[n].dtype;
-        let exact = dtype.is_int() || matches!(dtype, DType::F32 | DType::F64);
-        let points: f64 = loops.iter().chain(&schedule.order).map(|&l| dag.extent(l) as f64).product();
-        let inside = dag.all_reachable(&[*body]);
-        let strided = inside.iter().any(|&n| match &dag[n].node {
-            Node::Load { address, .. } => {
-                address.coeff(last) == 1 && loops.iter().all(|&l| address.coeff(l).abs() >= APART)
-            }
-            _ => false,
-        });
-        // Less than two blocks of rows are read side by side.
-        let rows: i64 = loops.iter().map(|&l| dag.extent(l)).product();
-        let plain = rows >= 2 * ROWS && inside.iter().all(|&n| !matches!(dag[n].node, Node::Reduce { .. }));
-        let all = dag[n].deps == over;
-        // Rows that one vector holds are read in order as it is. What comes from far away is still better read in several
-        // places, or with what else is made of it: a sum of `f32[166666,48]` takes 0.5 of the time, and the gradient of a
-        // norm of its rows 0.7 (Zen 3, one thread).
-        let bytes = rows as f64 * columns as f64 * Elem::in_memory(dag[*body].dtype).size() as f64;
-        let held = schedule.lanes as i64 >= columns && columns < HELD;
-        let long =
-            bytes > if held { target.llc_share_bytes as f64 / 2.0 } else { target.l2_share_bytes as f64 };
-        (exact && strided && plain && all && long && points >= WORTH).then_some((n, *field))
-    });
-    found.ok_or(Refused("no reduction goes down columns that a cache does not hold"))
-}
 
 /// In how many places of the tensors the rows lie that are joined at a time. What comes from far away comes from several;
 /// from fewer where rows are short, and values that each row has one of come from as many besides.
@@ -179,76 +110,24 @@ pub fn kernel(
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
     (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
     em.far = prefetch::far(&both, (&roots, false), target, &|_| Some(When::Soon));
-    let buffers = row::bind_pointers(&mut em, &written, &roots);
+    let buffers = kernel::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
         Row { outputs, schedule, interleaved: None }.all(&mut em, &units)?;
     }
     let summary = row::summary(&both, &roots, &schedule, units.tasks);
-    let kernel = row::finish(em, buffers, units.tasks, written, summary)?;
+    let kernel = kernel::finish(em, buffers, units.tasks, written, summary)?;
     let recipe = Columns::new(dag, output, outer, target).map(|c| Arc::new(Recipe::Columns(c)));
     Ok(Some(Kernel { cycles: schedule.cycles, recipe, ..kernel }))
 }
 
-/// A reduction of rows, one row at a time.
-#[derive(Clone, Debug)]
-pub struct Columns {
-    /// The expression.
-    pub(crate) dag: Dag,
-    /// What is joined to the target for every row.
-    pub(crate) output: Output,
-    /// The reduction of all rows.
-    whole: NodeId,
-    /// How: the loop over rows is the first.
-    schedule: Schedule,
-    /// The reduction.
-    op: AccOp,
-    field: FieldId,
-}
-
 impl Columns {
-    /// A target is small beside the cache of a thread, so that it stays there while rows go by.
-    fn new(dag: &Dag, output: &Output, outer: &[LoopId], target: &Target) -> Option<Columns> {
-        let Node::Reduce { op, loops, body, field } = &dag[output.root].node else { return None };
-        let &[rows] = &loops[..] else { return None };
-        let whole = output.root;
-        let output = Output { root: *body, join: Some(*op), ..output.clone() };
-        let mut schedule =
-            schedule::choose(dag, std::slice::from_ref(&output), &[&[rows], outer].concat(), target);
-        let plain = schedule.is_plain() && schedule.order.last().is_some_and(|&l| l != rows);
-        schedule.order.sort_by_key(|&l| l != rows);
-        let columns = Columns { dag: dag.clone(), output, whole, schedule, op: *op, field: *field };
-        let small = columns.bytes()?.checked_mul(4)? <= target.l2_share_bytes as i64;
-        (plain && small).then_some(columns)
-    }
-
-    /// The loops of the elements.
-    pub(crate) fn outer(&self) -> &[LoopId] {
-        &self.schedule.order[1..]
-    }
-
-    /// The loop over rows.
-    pub(crate) fn rows(&self) -> LoopId {
-        self.schedule.order[0]
-    }
-
-    fn size(&self) -> i64 {
-        Elem::in_memory(self.dag[self.output.root].dtype).size() as i64
-    }
-
-    /// The bytes of a target, whole lines.
-    pub(crate) fn bytes(&self) -> Option<i64> {
-        let (low, high) = self.output.address.range(&self.dag.extents)?;
-        let bytes = high.checked_add(1)?.checked_mul(self.size())?;
-        (low >= 0).then(|| (bytes + LINE - 1) / LINE * LINE)
-    }
-
     /// The kernel that joins the rows from `%low` to `%high` to the target.
     pub(crate) fn range(&self, target: &Target, when: Asks<'_>) -> Result<Kernel, CodegenError> {
         let rows = self.rows();
         let total = self.dag.extent(rows);
         let units = Units { prefix: vec![rows], total, share: Share::Range, ..Units::WHOLE };
         let outputs = std::slice::from_ref(&self.output);
-        row::emit_units(&self.dag, outputs, &self.schedule, (units, target), None, when)
+        rows::emit_units(&self.dag, outputs, &self.schedule, (units, target), None, when)
     }
 
     /// The kernel that makes the target neutral.
@@ -257,31 +136,7 @@ impl Columns {
         let root = dag.constant(self.op.neutral(dag[self.output.root].dtype));
         let outputs = [Output { root, join: None, ..self.output.clone() }];
         let schedule = schedule::choose(&dag, &outputs, self.outer(), target);
-        row::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None, &|_| Some(When::Soon))
-    }
-
-    /// The reductions of parts of the rows, and what is made of them, where rows are many and far away.
-    pub(crate) fn parts(&self, buf: Buf, target: &Target) -> Option<Parts> {
-        let (threads, rows) = (target.threads as i64, self.rows());
-        let extent = self.dag.extent(rows);
-        let far = self.dag.bytes(self.output.root) > (target.threads * target.l2_share_bytes) as f64;
-        let apart = Some(PARTS * threads).filter(|count| threads > 1 && far && extent >= LEAST * count);
-        // Each block has rows in groups, one addition for each group.
-        let block = self.block(extent, ROWS, JOINS).map(|rows| (extent + rows - 1) / rows);
-        let count = apart.max(block)?;
-        let outputs = [Output { root: self.whole, join: None, ..self.output.clone() }];
-        split_reduction::apply(&self.dag, &outputs, self.outer(), rows, count, buf)
-    }
-
-    /// The rows of a block of so many, of which so many are added at a time; `None`: they are one.
-    fn block(&self, rows: i64, at_once: i64, least: i64) -> Option<i64> {
-        let round = blocks::round(self.op, self.dag[self.output.root].dtype);
-        Some(blocks::halfway(rows / at_once, least)? * at_once).filter(|_| round)
-    }
-
-    /// The targets that a task has for so many rows.
-    pub(crate) fn targets(&self, rows: i64) -> i64 {
-        self.block(rows, 1, blocks::TERMS).map_or(1, |block| (rows + block - 1) / block)
+        rows::emit_units(&dag, &outputs, &schedule, (Units::WHOLE, target), None, &|_| Some(When::Soon))
     }
 
     /// The kernel that joins so many targets, which lie one behind the other, into one.
@@ -305,6 +160,6 @@ impl Columns {
         let outputs = vec![Output { to, root, join: None, ..self.output.clone() }];
         let outer = self.outer();
         let schedule = schedule::choose(&dag, &outputs, outer, target);
-        row::whole(dag, outputs, schedule, outer.iter().copied().collect(), None, target)
+        rows::whole(dag, outputs, schedule, outer.iter().copied().collect(), None, target)
     }
 }

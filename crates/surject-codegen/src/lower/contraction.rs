@@ -22,7 +22,7 @@ use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::panels::{Part, Pass};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::in_place;
-use crate::lower::row::{Kernel, finish, name_pointers};
+use crate::lower::kernel::{Kernel, finish, name_pointers};
 use crate::lower::units::{decode, digits, share_of_task};
 use crate::schedule::Schedule;
 use crate::schedule::contraction::sizes::{InPlace, Sizes, in_place, in_place_beside};

@@ -7,7 +7,7 @@ use crate::expression::dag::Dag;
 use crate::expression::output::Output;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
-use crate::lower::row::Row;
+use crate::lower::row::{Ends, Row};
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
@@ -48,15 +48,6 @@ impl Emitter<'_> {
             self.run(self.root(), Op::intrinsic("llvm.x86.sse.sfence", [], None));
         }
     }
-}
-
-/// The lines that a part of a row begins and ends with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// They are stored in part, and asked for.
-    Asked,
-    /// Most are whole.
-    Whole,
 }
 
 /// An end of a part of a row.

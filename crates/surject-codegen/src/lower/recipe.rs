@@ -5,18 +5,15 @@
 //! that the parts `low..high` of the output need no other parts of that tensor than `low..high`. Where this holds
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
+use crate::Target;
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
-use crate::lower::columns::Columns;
-use crate::lower::row::{self, Kernel};
 use crate::machine::elem::Elem;
+use crate::schedule::columns::Columns;
 use crate::schedule::contraction::{self, Contraction};
-use crate::schedule::prefetch::Asks;
 use crate::schedule::term_cache::TermCache;
-use crate::schedule::units::{Share, Units};
 use crate::schedule::{self, Schedule};
-use crate::{CodegenError, Target};
 
 /// What a kernel was made from.
 #[derive(Clone, Debug)]
@@ -59,9 +56,9 @@ pub struct Cut {
     /// The number of parts.
     pub parts: i64,
     /// How many parts one step of each loop is.
-    weights: Vec<(LoopId, i64)>,
+    pub(crate) weights: Vec<(LoopId, i64)>,
     /// A loop of which a part has so many steps.
-    piece: Option<(LoopId, i64)>,
+    pub(crate) piece: Option<(LoopId, i64)>,
     /// Parts that may lie in one range: it must not cross a multiple of this.
     pub segment: Option<i64>,
 }
@@ -359,33 +356,6 @@ impl Recipe {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => None,
             Recipe::Tiles { scratch, .. } => Some(scratch.1),
-        }
-    }
-
-    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
-    /// that of the worker. A range has at most so many parts.
-    /// `when` says how it asks for what it reads, `alone` which nothing else touches in the range. Of what it reads there
-    /// must be as many parts before the range as a step has, less one, and behind it as many as complete the last step.
-    pub fn range(
-        &self,
-        cut: &Cut,
-        most: i64,
-        target: &Target,
-        (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
-    ) -> Result<Kernel, CodegenError> {
-        match self {
-            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
-                let streams = schedule.streams && outputs.iter().all(|o| alone(o.to));
-                let schedule = &Schedule { streams, ..schedule.clone() };
-                let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
-                let prefix = cut.weights.iter().map(|w| w.0).collect();
-                let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
-                row::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
-            }
-            Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
-                crate::lower::contraction::emit_range((dag, output), c, schedule, target, *scratch, most)
-            }
-            Recipe::Columns(columns) => columns.range(target, when),
         }
     }
 }

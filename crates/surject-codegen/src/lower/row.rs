@@ -1,246 +1,30 @@
-//! The row emitter: kernels that evaluate their outputs point by point.
+//! The row emitter: outputs are evaluated point by point.
 //!
 //! The outer loops over the output are cut into units, which tasks share; the last loop is done in lanes, with the
 //! rest element by element; reductions stand at the depth where what they depend on is known.
 
-use crate::code::{Declaration, Function, Index, Op, POINTERS, Statement};
-use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::dag::{Buf, Dag, Node, NodeId};
-use crate::expression::output::{Output, buffers};
+use crate::CodegenError;
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Dag, Node, NodeId};
+use crate::expression::output::Output;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
-use crate::lower::non_temporal::Ends;
-use crate::lower::recipe::Recipe;
 use crate::lower::units::{TaskRange, clip, close_all, open_outer};
-use crate::lower::{in_place, transpose, unswitch};
-use crate::machine::elem::{Elem, Type};
+use crate::machine::elem::Elem;
+use crate::schedule::Schedule;
 use crate::schedule::cuts::holds;
 use crate::schedule::interleave::Interleaved;
 use crate::schedule::outer_vector::OuterVector;
-use crate::schedule::prefetch::{self, Asks, When};
-use crate::schedule::term_cache::TermCache;
-use crate::schedule::units::{Grain, Units, units};
-use crate::schedule::{Schedule, gathered_lines};
-use crate::{CodegenError, Target};
+use crate::schedule::units::Units;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use surject_ir::DType;
 
-/// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
-/// at the same time have different workers, whose numbers are below [`Target::threads`] and below the number of tasks.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    /// The body of the function.
-    pub(crate) body: Vec<Statement>,
-    /// The tensors whose addresses are at `%ptrs`, in order.
-    pub buffers: Vec<Buf>,
-    /// The number of tasks.
-    pub tasks: i64,
-    /// Outside functions it calls, and functions that it shares with other kernels.
-    pub(crate) declarations: Vec<Declaration>,
-    /// What it is, for the plan.
-    pub summary: String,
-    /// The form it has, for the plan.
-    pub form: Form,
-    /// More functions it needs, which belong to it.
-    pub(crate) functions: Vec<Function>,
-    /// The tensors it writes, among `buffers`: the output first, then what is its own.
-    pub writes: Vec<Buf>,
-    /// An estimate of its work, in cycles of one core.
-    pub cycles: f64,
-    /// How many cycles longer it takes if it is compiled with the least effort, if that is known.
-    pub loss: Option<f64>,
-    /// Is it compiled with the least effort?
-    pub cold: bool,
-    /// What it was made from, if its work can be cut.
-    pub recipe: Option<Arc<Recipe>>,
-    /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
-    /// output alone, every one before it is written, and every point of the output is evaluated once.
-    pub in_place: Vec<Buf>,
-    /// Does it copy the one tensor it reads to its output, bit for bit?
-    pub copies: bool,
-}
-
-/// The form of a kernel, and why it has no other that was tried before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Form {
-    /// Its name. Empty: the kernel is that of a library operation, sends its results, or was joined from others.
-    pub name: &'static str,
-    /// The forms that were tried before, with what is missing for each.
-    pub refused: Vec<(&'static str, &'static str)>,
-}
-
-/// What makes a kernel different from others: its body, the functions that belong to it, and its tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Code<'a> {
-    body: &'a [Statement],
-    functions: &'a [Function],
-    tasks: i64,
-}
-
-impl Kernel {
-    /// A kernel of which nothing else is known: its work is no part of what others do, and memory is its own.
-    pub(crate) fn plain(
-        body: Vec<Statement>,
-        tasks: i64,
-        buffers: Vec<Buf>,
-        writes: Vec<Buf>,
-        summary: String,
-    ) -> Kernel {
-        Kernel {
-            body,
-            buffers,
-            tasks,
-            declarations: Vec::new(),
-            summary,
-            form: Form::default(),
-            functions: Vec::new(),
-            writes,
-            cycles: 0.0,
-            loss: None,
-            cold: false,
-            recipe: None,
-            in_place: Vec::new(),
-            copies: false,
-        }
-    }
-
-    /// What makes it different from others.
-    pub(crate) fn code(&self) -> Code<'_> {
-        Code { body: &self.body, functions: &self.functions, tasks: self.tasks }
-    }
-
-    /// The kernel, of which no part runs together with a part of another.
-    pub(crate) fn alone(self) -> Kernel {
-        let recipe = self.recipe.and_then(|r| r.alone()).map(Arc::new);
-        Kernel { recipe, ..self }
-    }
-}
-
-/// Writes a kernel. Tasks may only be cut along the loops of `free`.
-pub fn emit(
-    dag: &Dag,
-    outputs: &[Output],
-    schedule: &Schedule,
-    target: &Target,
-    free: LoopSet,
-    term_cache: Option<TermCache>,
-) -> Result<Kernel, CodegenError> {
-    if let Some(turned) = &schedule.block_transpose {
-        return transpose::emit(dag, outputs, schedule, turned, (free, target));
-    }
-    let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
-    emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))
-}
-
-/// A kernel that knows what it was made from.
-pub(crate) fn whole(
-    dag: Dag,
-    outputs: Vec<Output>,
-    schedule: Schedule,
-    free: LoopSet,
-    term_cache: Option<TermCache>,
-    target: &Target,
-) -> Result<Kernel, CodegenError> {
-    let kernel = emit(&dag, &outputs, &schedule, target, free, term_cache.clone())?;
-    let recipe = Some(Arc::new(Recipe::Row { dag, outputs, schedule, free, term_cache }));
-    Ok(Kernel { recipe, ..kernel })
-}
-
-/// Writes a kernel whose units of work are decided. `when` says how it asks for what it reads.
-pub(crate) fn emit_units(
-    dag: &Dag,
-    outputs: &[Output],
-    schedule: &Schedule,
-    (units, target): (Units, &Target),
-    term_cache: Option<TermCache>,
-    when: Asks<'_>,
-) -> Result<Kernel, CodegenError> {
-    let mut em = Emitter::new(dag);
-    em.tables = schedule.tables;
-    // Of a row that is stored twice, what is stored is read again soon.
-    em.streams = schedule.streams && term_cache.as_ref().is_none_or(|s| s.to == Buf::OWN);
-    let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let kept = term_cache.as_ref().map(|s| s.to);
-    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
-    em.far = prefetch::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
-    em.lines = gathered_lines::far(dag, &roots, target, when);
-    em.far_stores = prefetch::far_stores(dag, outputs, target);
-    let buffers = bind_pointers(&mut em, &written(outputs), &roots);
-    let cached = term_cache.is_some();
-    let kept_in_output = kept.is_some_and(|to| to != Buf::OWN);
-    if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to == Buf::OWN) {
-        let (root, elem) = (em.root(), Elem::in_memory(term_cache.dtype));
-        let count = em.int(term_cache.points(dag));
-        let own = em.op(root, Op::Alloca { count, of: elem.ty(1), alignment: Some(64) });
-        em.pointers.insert(Buf::OWN, own);
-    }
-    em.term_cache = term_cache.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let row = Row { outputs, schedule, interleaved: None };
-    match unswitch::find(dag, outputs, schedule, target).filter(|_| !cached) {
-        Some(condition) => {
-            unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;
-        }
-        None => row.all(&mut em, &units)?,
-    }
-    let last = schedule.order.last().copied();
-    let tasks = if last.is_some() { units.tasks } else { 1 };
-    let mut kernel = finish(em, buffers, tasks, written(outputs), summary(dag, &roots, schedule, tasks))?;
-    kernel.cycles = if last.is_some() { schedule.cycles } else { 0.0 };
-    // What is kept in the output is written before all of the row is read.
-    if !kept_in_output {
-        // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
-        let whole =
-            |l: &LoopId| units.pieces == 1 && schedule.outer_vector.is_none() && row.cuts(dag, *l).is_empty();
-        kernel.in_place = in_place::operands(dag, outputs, None, last.filter(whole));
-        kernel.copies = in_place::copies(dag, outputs);
-    }
-    Ok(kernel)
-}
-
-/// The tensors that outputs go to, in order.
-pub fn written(outputs: &[Output]) -> Vec<Buf> {
-    let mut all: Vec<Buf> = Vec::new();
-    for output in outputs {
-        if !all.contains(&output.to) {
-            all.push(output.to);
-        }
-    }
-    all
-}
-
-/// Names the pointers of every tensor that is read, after those that are written.
-pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
-    let buffers = buffers(em.dag, written, roots);
-    name_pointers(em, &buffers);
-    buffers
-}
-
-/// Loads the pointers of these tensors, which stand in this order at `%ptrs`.
-pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
-    let root = em.root();
-    for (i, &buf) in buffers.iter().enumerate() {
-        let at =
-            em.op(root, Op::Element { pointer: POINTERS, index: Index::Number(i as i64), of: Type::Pointer });
-        let pointer = em.op(root, Op::load(at, Type::Pointer));
-        em.pointers.insert(buf, pointer);
-    }
-}
-
-/// The kernel of an emitter whose scopes are closed.
-pub fn finish(
-    mut em: Emitter<'_>,
-    buffers: Vec<Buf>,
-    tasks: i64,
-    writes: Vec<Buf>,
-    summary: String,
-) -> Result<Kernel, CodegenError> {
-    if em.unbound {
-        return Err(CodegenError::malformed("a loop is used where it is not open"));
-    }
-    em.fence();
-    let (body, declarations) = em.finish();
-    let declarations = declarations.into_iter().collect();
-    Ok(Kernel { declarations, ..Kernel::plain(body, tasks, buffers, writes, summary) })
+/// The lines that a part of a row begins and ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// They are stored in part, and asked for.
+    Asked,
+    /// Most are whole.
+    Whole,
 }
 
 pub(crate) struct Row<'a> {
@@ -483,7 +267,7 @@ impl Row<'_> {
 
     /// Where conditions on a loop begin or end to hold whatever the others are. Where that would be too much code, the
     /// ends of the part that is more than half of the loop, or nothing.
-    fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
+    pub(crate) fn cuts(&self, dag: &Dag, l: LoopId) -> Vec<i64> {
         const PARTS: usize = 6;
         const NODES: usize = 60;
         const MOST: usize = 300;

@@ -5,9 +5,10 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::lower::columns;
+use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::Recipe;
-use crate::lower::row::{self, Form, Kernel};
-use crate::materialise::store::Stores;
+use crate::lower::rows;
+use crate::materialise::store::{Outcome, Stores};
 use crate::materialise::{epilogue, recomputed};
 use crate::normalise::periodic;
 use crate::normalise::pulled::Pulled;
@@ -91,7 +92,7 @@ impl<'a> Stores<'a> {
                 let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
                 let free = outer.copied().collect();
                 let Pulled { dag, outputs, .. } = std::mem::take(whole);
-                let kernel = row::whole(dag, outputs, *schedule, free, None, self.target)?;
+                let kernel = rows::whole(dag, outputs, *schedule, free, None, self.target)?;
                 Ok(Ok(Outcome::Kernels(vec![kernel])))
             }
             Ok(unroll_jam::Found::First(node, lane)) => {
@@ -241,7 +242,7 @@ impl<'a> Stores<'a> {
     /// Reductions down long columns, row by row.
     fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
-        match columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
+        match schedule::columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
             Ok((_, inner)) if inner != attempt.field => Ok(Ok(Outcome::First(inner))),
             Ok(_) => {
                 let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
@@ -285,7 +286,7 @@ impl<'a> Stores<'a> {
         } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
             return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Ok);
         }
-        let kernel = row::whole(dag, outputs, schedule, free, term_cache, self.target)?;
+        let kernel = rows::whole(dag, outputs, schedule, free, term_cache, self.target)?;
         Ok(Ok(Outcome::Kernels(vec![kernel])))
     }
 
@@ -381,7 +382,7 @@ impl<'a> Stores<'a> {
             }
             let free = loops.iter().copied().collect();
             // Sums of parts of the same tensors may become one kernel.
-            kernels.push(row::whole(dag, outputs.to_vec(), schedule, free, None, self.target)?);
+            kernels.push(rows::whole(dag, outputs.to_vec(), schedule, free, None, self.target)?);
         }
         Ok(Outcome::Kernels(kernels))
     }
@@ -459,32 +460,4 @@ pub(crate) enum Choice {
     Tiles(Box<Contraction>, Scratch),
     /// This field must be stored first.
     First(FieldId),
-}
-
-pub(crate) enum Outcome {
-    /// The kernels.
-    Kernels(Vec<Kernel>),
-    /// This field must be stored first.
-    First(FieldId),
-}
-
-impl Outcome {
-    /// Kernels that have no form yet are of this one.
-    fn of(mut self, form: &Form) -> Outcome {
-        if let Outcome::Kernels(kernels) = &mut self {
-            kernels.iter_mut().filter(|k| k.form.name.is_empty()).for_each(|k| k.form = form.clone());
-        }
-        self
-    }
-
-    /// The same after other kernels.
-    fn after(self, mut first: Vec<Kernel>) -> Outcome {
-        match self {
-            Outcome::Kernels(kernels) => {
-                first.extend(kernels);
-                Outcome::Kernels(first)
-            }
-            first => first,
-        }
-    }
 }

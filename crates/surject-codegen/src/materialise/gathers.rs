@@ -8,7 +8,7 @@ use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
 use crate::expression::stop::Stop;
 use crate::expression::uses::Uses;
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::materialise::store::Stores;
 use crate::materialise::sunk_gather::SunkGather;
 use crate::normalise::merge;
@@ -161,7 +161,7 @@ impl Stores<'_> {
         let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
-        let kernel = crate::lower::row::whole(dag, outputs, schedule, free, None, self.target)?;
+        let kernel = crate::lower::rows::whole(dag, outputs, schedule, free, None, self.target)?;
         Ok(Kernel { summary: format!("gather {}", kernel.summary), ..kernel })
     }
 }

@@ -7,8 +7,10 @@ use crate::expression::compose::{box_loops, compose, linearise, sizes, stop_is_e
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
 use crate::expression::stop::Stop;
-use crate::lower::row::{self, Kernel};
-use crate::materialise::forms::{Choice, Outcome};
+use crate::lower::kernel::Kernel;
+use crate::lower::rows;
+use crate::materialise::forms::Choice;
+use crate::materialise::store::Outcome;
 use crate::materialise::store::Stores;
 use crate::normalise::merge;
 use crate::schedule::{self, blocks};
@@ -83,7 +85,7 @@ impl Stores<'_> {
         } else if let Some((_, rest)) = schedule.order.split_last_mut() {
             rest.sort_by_key(|&l| !free.contains(l));
         }
-        kernels.push(row::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+        kernels.push(rows::emit(&dag, &outputs, &schedule, self.target, free, None)?);
         Ok(Outcome::Kernels(kernels))
     }
 
@@ -96,7 +98,7 @@ impl Stores<'_> {
         let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free = outer.iter().copied().collect();
-        row::emit(&dag, &outputs, &schedule, self.target, free, None)
+        rows::emit(&dag, &outputs, &schedule, self.target, free, None)
     }
 
     /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its

@@ -11,8 +11,8 @@ use crate::expression::polyphase::{self, Change, Shape};
 use crate::expression::stop::Stop;
 use crate::expression::stored_tail::StoredTail;
 use crate::lower::columns;
-use crate::lower::row::{self, Kernel};
-use crate::materialise::forms::Outcome;
+use crate::lower::kernel::{Form, Kernel};
+use crate::lower::rows;
 use crate::materialise::sunk_gather::SunkGather;
 use crate::normalise::all_sums::{AllSums, Pieces};
 use crate::normalise::alternating;
@@ -187,7 +187,7 @@ impl<'a> Stores<'a> {
     /// The kernel of an expression by the row emitter.
     pub(crate) fn rows(&self, Pulled { dag, outer, outputs }: Pulled) -> Result<Kernel, CodegenError> {
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        row::whole(dag, outputs, schedule, outer.into_iter().collect(), None, self.target)
+        rows::whole(dag, outputs, schedule, outer.into_iter().collect(), None, self.target)
     }
 
     /// Stores what a phase sums for many of its positions alike, and the sums of pieces that this is made of.
@@ -264,7 +264,7 @@ impl<'a> Stores<'a> {
         let (dag, outputs) = (&pulled.dag, vec![output]);
         let schedule = schedule::choose(dag, &outputs, own, self.target);
         let free = own.iter().copied().collect();
-        Ok((row::emit(dag, &outputs, &schedule, self.target, free, None)?, load))
+        Ok((rows::emit(dag, &outputs, &schedule, self.target, free, None)?, load))
     }
 
     /// Memory for a value of an expression: the output that goes there, and the load that the expression has in its place.
@@ -373,5 +373,33 @@ impl<'a> Stores<'a> {
             points > 2.0 * alone + 4096.0 && (field != top || points > 8.0 * alone)
         });
         worst.map(|w| w.0).ok_or(Refused("no accumulation is evaluated much more often than on its own"))
+    }
+}
+
+pub(crate) enum Outcome {
+    /// The kernels.
+    Kernels(Vec<Kernel>),
+    /// This field must be stored first.
+    First(FieldId),
+}
+
+impl Outcome {
+    /// Kernels that have no form yet are of this one.
+    pub(crate) fn of(mut self, form: &Form) -> Outcome {
+        if let Outcome::Kernels(kernels) = &mut self {
+            kernels.iter_mut().filter(|k| k.form.name.is_empty()).for_each(|k| k.form = form.clone());
+        }
+        self
+    }
+
+    /// The same after other kernels.
+    pub(crate) fn after(self, mut first: Vec<Kernel>) -> Outcome {
+        match self {
+            Outcome::Kernels(kernels) => {
+                first.extend(kernels);
+                Outcome::Kernels(first)
+            }
+            first => first,
+        }
     }
 }

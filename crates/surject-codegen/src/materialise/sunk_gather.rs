@@ -14,7 +14,7 @@ use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::gather::{Gathered, clamped};
 use crate::expression::output::Output;
 use crate::expression::uses::Uses;
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::materialise::store::Stores;
 use crate::normalise::merge;
 use crate::normalise::pulled::Pulled;

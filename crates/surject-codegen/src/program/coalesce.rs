@@ -7,8 +7,8 @@
 
 use crate::expression::dag::Buf;
 use crate::program::live::{Life, Write, lives};
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::bytes;
-use crate::program::steps::{Lowered, Step};
 use crate::program::swap;
 use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};

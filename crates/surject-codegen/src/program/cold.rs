@@ -3,8 +3,8 @@
 //! Optimising machine code takes longer than everything else between a program and its first run. Where a kernel takes
 //! next to nothing of the time of a run, or all of its time is that of functions it calls, it runs as well without.
 
-use crate::lower::row::Kernel;
-use crate::program::steps::{Lowered, Step};
+use crate::lower::kernel::Kernel;
+use crate::program::lowered::{Lowered, Step};
 
 /// The share of the time of a run that may be lost.
 const LOST: f64 = 0.005;

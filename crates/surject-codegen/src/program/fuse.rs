@@ -30,16 +30,17 @@ pub(crate) mod packed;
 pub(crate) mod parts;
 mod settle;
 
-use crate::expression::dag::Buf;
+use crate::expression::dag::{Buf, buf};
+use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Access, Cut, Recipe};
-use crate::lower::row::Kernel;
 use crate::program::fuse::settle::settle;
-use crate::program::steps::Step;
+use crate::program::lowered::{Lowered, Step, root};
 use crate::schedule::BYTES_A_CYCLE;
 use crate::schedule::prefetch::When;
 use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use surject_ir::Function;
 use surject_ir::TensorType;
 
 /// What fusing needs to know of a function, and what it adds to it.
@@ -416,4 +417,50 @@ fn apart(a: &Member, b: &Member) -> bool {
         x.buf != y.buf || !(x.write || y.write) || (x.share.is_some() && x.share == y.share)
     };
     a.accesses.iter().all(|x| b.accesses.iter().all(|y| aside(x, y)))
+}
+
+impl Lowered {
+    /// Runs kernels together where that pays; those of `apart` go on with no others. Gives what runs together.
+    pub fn fuse(
+        &mut self,
+        function: &Function,
+        target: &Target,
+        apart: &HashSet<usize>,
+    ) -> Result<Vec<Fused>, CodegenError> {
+        let alias = std::mem::take(&mut self.alias);
+        let memory = |of: Buf| root(&alias, of);
+        let mut kept: HashSet<Buf> = function.body.results.iter().map(|&r| memory(buf(r))).collect();
+        kept.extend(function.params.iter().map(|&p| memory(buf(p))));
+        kept.extend(self.constants.iter().map(|c| memory(c.0)));
+        let mut touched: HashMap<Buf, usize> = HashMap::new();
+        let mut work: Vec<&[Step]> = vec![&self.steps];
+        while let Some(steps) = work.pop() {
+            for step in steps {
+                match step {
+                    Step::Run { buffers, .. } => {
+                        let all: HashSet<Buf> = buffers.iter().map(|&b| memory(b)).collect();
+                        all.into_iter().for_each(|b| *touched.entry(b).or_default() += 1);
+                    }
+                    Step::Copy { from, to } => kept.extend([memory(*from), memory(*to)]),
+                    Step::While { condition, flag, body, .. } => {
+                        kept.insert(memory(*flag));
+                        work.extend([condition.as_slice(), body]);
+                    }
+                    Step::If { index, branches } => {
+                        kept.insert(memory(*index));
+                        work.extend(branches.iter().map(Vec::as_slice));
+                    }
+                }
+            }
+        }
+        let steps = std::mem::take(&mut self.steps);
+        let (kernels, types) = (&mut self.kernels, &mut self.types);
+        let (memory, chains) = (&memory, Vec::new());
+        let mut world = World { target, kernels, types, memory, kept, touched, apart, chains };
+        self.steps = fuse(steps, &mut world)?;
+        let chains = world.chains;
+        self.alias = alias;
+        self.alias.extend((self.alias.len()..self.types.len()).map(|b| Buf(b as u32)));
+        Ok(chains)
+    }
 }

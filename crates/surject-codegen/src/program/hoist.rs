@@ -3,8 +3,8 @@
 
 use crate::CodegenError;
 use crate::expression::dag::{Buf, buf};
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::bytes;
-use crate::program::steps::{Lowered, Step};
 use std::collections::{HashMap, HashSet, VecDeque};
 use surject_ir::Var;
 

@@ -4,7 +4,7 @@
 //! is alive over ranges of positions, both ends included. In a loop a value is alive where a later iteration reads it.
 
 use crate::expression::dag::Buf;
-use crate::program::steps::{Lowered, Step};
+use crate::program::lowered::{Lowered, Step};
 use std::collections::{HashMap, HashSet};
 
 /// Where the memory of a buffer is written.

@@ -8,7 +8,7 @@ use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::machine::ALIGN;
 use crate::program::live::lives;
-use crate::program::steps::{Lowered, Step};
+use crate::program::lowered::{Lowered, Step};
 use std::collections::HashMap;
 use surject_ir::{Function, TensorType};
 

@@ -5,8 +5,9 @@
 
 use crate::kernels::native::Scheduled;
 use crate::program::fuse::Fused;
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::{self, Memory, bytes};
-use crate::program::steps::{self, Lowered, Step};
+use crate::program::steps;
 use crate::program::{coalesce, order};
 use crate::schedule::BYTES_A_CYCLE;
 use crate::{CodegenError, Target};

@@ -7,8 +7,8 @@
 
 use crate::expression::dag::Buf;
 use crate::program::coalesce;
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::{self, bytes};
-use crate::program::steps::{Lowered, Step};
 use crate::{CodegenError, Target};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_ir::Function;

@@ -2,9 +2,9 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::lower::row::Form;
+use crate::lower::kernel::Form;
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::{Memory, Place, bytes};
-use crate::program::steps::{Lowered, Step};
 use crate::schedule::BYTES_A_CYCLE;
 use std::fmt;
 use surject_ir::Function;

@@ -7,7 +7,7 @@ use crate::kernels::library::Call;
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Which};
 use crate::kernels::run;
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{Function, Statement, StatementKind, TensorType, Var};
 

@@ -6,8 +6,8 @@
 //! the other place.
 
 use crate::expression::dag::Buf;
+use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::bytes;
-use crate::program::steps::{Lowered, Step};
 use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
 

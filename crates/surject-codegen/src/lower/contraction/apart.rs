@@ -1,6 +1,6 @@
 //! The parts of a kernel that are functions of their own, beside the tiles: those in which time is spent.
 //!
-//! What is left is the way from one tile to the next, and that may be compiled with the least effort ([`crate::program::cold`]).
+//! What is left is the way from one tile to the next, and that may be compiled with the least effort (`program/cold.rs`).
 
 use crate::CodegenError;
 use crate::code::{Symbol, Value};

@@ -15,7 +15,7 @@ use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::pairs::{Least, marked};
 use crate::lower::contraction::{Tiles, open_share};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
-use crate::lower::row::{Kernel, finish, name_pointers};
+use crate::lower::kernel::{Kernel, finish, name_pointers};
 use crate::lower::units::decode;
 use crate::schedule::contraction::packed_tensors;
 

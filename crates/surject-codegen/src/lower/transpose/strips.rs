@@ -9,7 +9,7 @@ use crate::code::{Op, Value};
 use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
-use crate::lower::non_temporal::Ends;
+use crate::lower::row::Ends;
 use crate::lower::row::{Conditions, Row};
 use crate::lower::transpose::along::Along;
 use crate::lower::transpose::groups::Strip;

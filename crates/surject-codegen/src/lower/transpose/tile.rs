@@ -5,7 +5,7 @@ use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node};
 use crate::expression::output::Output;
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
-use crate::lower::non_temporal::Ends;
+use crate::lower::row::Ends;
 use crate::lower::row::Row;
 use crate::lower::transpose::along::Along;
 use crate::lower::transpose::behind;

@@ -10,10 +10,10 @@ use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::lower::recipe::Recipe;
-use crate::lower::row;
+use crate::lower::rows;
 use crate::normalise::merge;
 use crate::program::fuse::{Touch, World, conflict, recipe, touch};
-use crate::program::steps::Step;
+use crate::program::lowered::Step;
 use crate::schedule::{self, Schedule};
 use std::collections::HashMap;
 
@@ -87,7 +87,7 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
     }
     let free = schedule.order.iter().copied().collect();
     let alone = steps.iter().any(|s| recipe(s, world).is_some_and(|r| r.is_alone()));
-    let mut kernel = row::whole(dag, outputs, schedule, free, None, world.target)?;
+    let mut kernel = rows::whole(dag, outputs, schedule, free, None, world.target)?;
     if alone {
         kernel = kernel.alone();
     }

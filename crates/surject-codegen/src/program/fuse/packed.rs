@@ -6,10 +6,10 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::lower::kernel::Kernel;
 use crate::lower::recipe::Recipe;
-use crate::lower::row::Kernel;
 use crate::program::fuse::{World, conflict, recipe, touch};
-use crate::program::steps::Step;
+use crate::program::lowered::Step;
 use crate::schedule::contraction;
 use std::collections::HashMap;
 use surject_index::Space;

@@ -2,10 +2,11 @@
 
 use crate::expression::dag::Buf;
 use crate::lower::columns;
+use crate::lower::kernel::Kernel;
 use crate::lower::recipe::Recipe;
-use crate::lower::row::{self, Kernel};
+use crate::lower::rows;
 use crate::program::fuse::{World, recipe};
-use crate::program::steps::Step;
+use crate::program::lowered::Step;
 use crate::{CodegenError, schedule};
 use surject_index::Space;
 use surject_ir::TensorType;
@@ -36,7 +37,7 @@ fn kernels(step: &Step, world: &mut World<'_>) -> Result<Option<[Step; 2]>, Code
     let outputs = vec![parts.output];
     let schedule = schedule::choose(&parts.second, &outputs, columns.outer(), world.target);
     let free = columns.outer().iter().copied().collect();
-    let second = row::whole(parts.second, outputs, schedule, free, None, world.target)?;
+    let second = rows::whole(parts.second, outputs, schedule, free, None, world.target)?;
     let own = world.kernels[*kernel].buffers.clone();
     let step = |kernel: Kernel, world: &mut World<'_>| {
         let here = |buf: &Buf| {

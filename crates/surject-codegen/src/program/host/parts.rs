@@ -8,9 +8,9 @@ use crate::Part;
 use crate::code::{
     Declaration, Function, Item, Linkage, Module, POINTERS, Symbol, TASK, Type, WORKER, called,
 };
-use crate::lower::row::Kernel;
+use crate::lower::kernel::Kernel;
 use crate::program::host::name;
-use crate::program::steps::Lowered;
+use crate::program::lowered::Lowered;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

@@ -1,0 +1,39 @@
+//! The kernels of ranges of parts.
+
+use crate::expression::dag::Buf;
+use crate::lower::kernel::Kernel;
+use crate::lower::recipe::{Cut, Recipe};
+use crate::lower::rows;
+use crate::schedule::Schedule;
+use crate::schedule::prefetch::Asks;
+use crate::schedule::units::{Share, Units};
+use crate::{CodegenError, Target};
+
+impl Recipe {
+    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
+    /// that of the worker. A range has at most so many parts.
+    /// `when` says how it asks for what it reads, `alone` which nothing else touches in the range. Of what it reads there
+    /// must be as many parts before the range as a step has, less one, and behind it as many as complete the last step.
+    pub fn range(
+        &self,
+        cut: &Cut,
+        most: i64,
+        target: &Target,
+        (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
+    ) -> Result<Kernel, CodegenError> {
+        match self {
+            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
+                let streams = schedule.streams && outputs.iter().all(|o| alone(o.to));
+                let schedule = &Schedule { streams, ..schedule.clone() };
+                let (pieces, piece) = cut.piece.map_or((1, 0), |(l, steps)| (dag.extent(l) / steps, steps));
+                let prefix = cut.weights.iter().map(|w| w.0).collect();
+                let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
+                rows::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
+            }
+            Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
+                crate::lower::contraction::emit_range((dag, output), c, schedule, target, *scratch, most)
+            }
+            Recipe::Columns(columns) => columns.range(target, when),
+        }
+    }
+}
