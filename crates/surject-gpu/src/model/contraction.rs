@@ -1,7 +1,7 @@
 //! What a sum of products by tiles takes: arithmetic and reads of shared memory, which follow each other in a warp, or what
 //! the caches give, on the multiprocessor that has the most blocks. The figures are those of an H200: 150 tiles of five products.
 
-use super::{LAUNCH, Model};
+use super::{CACHE, LAUNCH, Model};
 use crate::Gpu;
 use surject_codegen::kernels::contraction::{GROUP_ROWS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
@@ -10,8 +10,6 @@ use surject_codegen::kernels::expression::Expression;
 const SHARED: f64 = 128.0;
 /// Bytes that a thread reads from it at once.
 const WIDEST: f64 = 16.0;
-/// Bytes that a multiprocessor gets from the caches in a cycle.
-const CACHE: f64 = 20.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
