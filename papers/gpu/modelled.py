@@ -14,8 +14,11 @@ import re
 import subprocess
 import sys
 
+# Microseconds of the smallest kernel that was measured, and of a launch of a recording behind another (`run.json`).
+LAUNCH, FURTHER = 0.9, 0.51
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNEL = re.compile(r"^kernel (\S+)\n// ([\d.]+) us, of which traffic needs ([\d.]+) and operations ([\d.]+)", re.M)
+DEPTH = re.compile(r"^// reductions that follow each other: (\d+)", re.M)
 CHAIN = re.compile(r"^// chain (.*): needs ([\d.]+) us, takes ([\d.]+) us (apart|as one kernel)", re.M)
 
 
@@ -34,7 +37,8 @@ def modelled(program, machine):
         if how != "apart":
             least += float(needs) - sum(max(kernel[1:]) for kernel in replaced)
             count += 1 - len(replaced)
-    return count, time, least
+    depth = int(DEPTH.search(run.stdout).group(1))
+    return count, time, least, LAUNCH + (depth - 1) * FURTHER
 
 
 def measured():

@@ -12,11 +12,13 @@
 
 use crate::Gpu;
 pub mod chains;
+mod depth;
 mod libraries;
 mod loops;
 mod variables;
 
 use crate::compile::{self, CompileError};
+pub use depth::depth;
 use crate::rounds::Known;
 use crate::write::{self, Written};
 use std::collections::{HashMap, HashSet};

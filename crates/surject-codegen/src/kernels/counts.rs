@@ -19,6 +19,8 @@ pub struct Units {
     pub sector: i64,
     /// The bytes that the nearest cache finds at once.
     pub line: i64,
+    /// The bytes that a thread accesses at once at most.
+    pub widest: i64,
 }
 
 /// The loads or stores of one tensor by one pattern.
@@ -288,8 +290,10 @@ impl<'a> Counting<'a> {
         }
         let axes: Vec<&Axis> = steps.iter().map(|s| s.axis).collect();
         let begin = begins.first().copied().unwrap_or(0);
+        let together = if bytes == size && apart == 1 { self.together(steps, begins, size) } else { 1 };
+        bytes *= together;
         let (lines, sectors) = self.of_request(steps, begin, bytes);
-        let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64;
+        let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
         AccessCount {
             stored: pattern.stored,
@@ -301,6 +305,19 @@ impl<'a> Counting<'a> {
             turns: waits.map(|s| s.axis.extent as f64).product(),
             phase: 0,
         }
+    }
+
+    /// How many iterations of a thread's innermost loop are one access: LLVM writes some of them out, and loads neighbours
+    /// at once where they begin at multiples of what they have.
+    fn together(&self, steps: &[Step<'_>], begins: &BTreeSet<i64>, size: i64) -> i64 {
+        let own = |s: &&Step<'_>| matches!(s.axis.kind, AxisKind::Serial | AxisKind::Unrolled) && s.axis.extent > 1;
+        let Some(inner) = steps.iter().rev().find(own).filter(|s| s.bytes == size) else { return 1 };
+        let aligned = |by: i64| {
+            let bytes = by * size;
+            let others = steps.iter().filter(|s| !std::ptr::eq(*s, inner)).map(|s| s.bytes);
+            inner.axis.extent % by == 0 && others.chain(begins.iter().copied()).all(|at| at % bytes == 0)
+        };
+        [4, 2].into_iter().find(|&by| by * size <= self.units.widest && aligned(by)).unwrap_or(1)
     }
 
     /// The part of the iterations of loops that are there, where their last block is not whole.

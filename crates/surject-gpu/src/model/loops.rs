@@ -2,7 +2,7 @@
 //! waits for, each by itself; the kernel takes the longest of them.
 
 use super::weights::weight;
-use super::{CACHE, LAUNCH, Model};
+use super::{CACHE, LAUNCH, Model, contraction};
 use crate::Gpu;
 use surject_codegen::kernels::counts::{AccessCount, Counts, Units};
 use surject_codegen::kernels::expression::Expression;
@@ -10,12 +10,14 @@ use surject_codegen::kernels::schedule::Schedule;
 
 /// Bytes that the nearest cache finds at once.
 const LINE: i64 = 128;
+/// Bytes that a thread accesses at once at most.
+const WIDEST: i64 = 16;
 /// Bytes that one multiprocessor gets from the caches in a cycle at most.
 const OF_ONE: f64 = 64.0;
 /// Blocks that a multiprocessor runs at once.
 const BLOCKS: f64 = 32.0;
 /// The cycles from a load to its use: from memory or the cache of all multiprocessors, and from the nearest one.
-const FAR: f64 = 700.0;
+const FAR: f64 = 450.0;
 const NEAR: f64 = 40.0;
 /// The cycles in which the threads of a warp join what they have, and those in which warps do.
 const JOIN: f64 = 150.0;
@@ -28,8 +30,11 @@ const DEPENDENT: f64 = 4.0;
 /// The time of a schedule of loops.
 pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
-    let (memory, arithmetic) = (needed / gpu.bandwidth, expression.operations() / gpu.rate);
-    let units = Units { warp: gpu.warp, sector: gpu.sector, line: LINE };
+    let memory = needed / gpu.bandwidth;
+    // A product and its sum are one operation.
+    let products = expression.product().map(|_| contraction::arithmetic(gpu, expression));
+    let arithmetic = (expression.operations() / gpu.rate).min(products.unwrap_or(f64::INFINITY));
+    let units = Units { warp: gpu.warp, sector: gpu.sector, line: LINE, widest: WIDEST };
     let Ok(Some(counts)) = expression.counts(schedule, units, &weight) else {
         // What does not fit its expression is never chosen.
         return Model { seconds: f64::INFINITY, memory, arithmetic, coalescing: 0.0, busy: 0.0 };

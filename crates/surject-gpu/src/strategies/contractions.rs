@@ -126,6 +126,16 @@ impl Contractions {
                 all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
             }
         }
+        // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products.
+        for (warps, rows, columns, across) in
+            [(4, 8, 64, 8), (8, 8, 64, 8), (2, 8, 64, 8), (4, 8, 128, 16), (8, 8, 128, 16), (4, 4, 64, 8), (2, 4, 64, 8), (4, 4, 32, 8), (2, 4, 32, 8)]
+        {
+            let lanes = if by_terms { 1 } else { widest };
+            for depth in [16, 32] {
+                let share = Share::Grid { own: [rows, lanes], across };
+                all.push(([warps * rows * 32 / across, columns, depth], share));
+            }
+        }
         // Twice as many columns: the fastest that was measured for large products of f32 (2048: 384 for 399 us).
         if widest == 4 {
             all.push(([128, 256, 32], Share::Thread([16, if by_terms { 1 } else { 4 }])));

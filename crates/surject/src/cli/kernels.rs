@@ -122,8 +122,13 @@ pub(super) fn show(
     match shown {
         Shown::Schedules => {
             let gpu = Gpu::named(scheduling.machine());
-            let chains = gpu.map(|gpu| chains::described(function, &gpu, &given)).unwrap_or_default();
-            Ok(chains.into_iter().fold(text, |text, line| text + &line + "\n"))
+            let said = gpu.map(|gpu| {
+                let mut lines = chains::described(function, &gpu, &given);
+                let depth = surject_gpu::program::depth(function, &gpu, &given);
+                lines.push(format!("// reductions that follow each other: {depth}"));
+                lines
+            });
+            Ok(said.into_iter().flatten().fold(text, |text, line| text + &line + "\n"))
         }
         _ => written(&all, shown, scheduling.machine(), name),
     }
