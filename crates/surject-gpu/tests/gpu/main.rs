@@ -4,6 +4,7 @@ mod arithmetic;
 mod assembler;
 mod chains;
 mod faults;
+mod grids;
 mod groups;
 mod harness;
 mod kernels;
