@@ -5,6 +5,7 @@
 //! * `points`: each thread computes points of its own; neighbours in memory are neighbours in a warp, and short rows share
 //!   a block;
 //! * `vectors`: the same with as many points a thread as lie in 16 bytes;
+//! * `lines`: each thread has a short row, which it reduces and computes the points of;
 //! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
 //! * `blocks`: the same with all threads of a block, which meet in shared memory;
 //! * `transposes`: points whose loads go through tiles in shared memory, so that loads and stores are coalesced;
@@ -32,7 +33,7 @@ pub mod sass;
 mod strategies;
 pub mod write;
 
-use strategies::{By, Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
+use strategies::{By, Columns, Contractions, Lines, Points, Rows, Scans, Serial, Transposes};
 use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy, choose};
@@ -232,6 +233,7 @@ impl Machine for Gpu {
             Box::new(Contractions { gpu: gpu(), by: By::Threads }),
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
+            Box::new(Lines(gpu())),
             Box::new(Transposes(gpu())),
             Box::new(Scans(gpu())),
             Box::new(Columns(gpu())),

@@ -11,6 +11,24 @@ use surject_codegen::kernels::schedule::Directive;
 /// Rows, columns and terms from which on there are tiles.
 const TILED: i64 = 8;
 
+/// Warps of a block, rows of a thread, columns of the tile, and threads of a warp along the columns.
+const GRIDS: [(i64, i64, i64, i64); 14] = [
+    (4, 16, 64, 8),
+    (4, 8, 64, 8),
+    (8, 8, 64, 8),
+    (2, 8, 64, 8),
+    (4, 8, 128, 16),
+    (8, 8, 128, 16),
+    (4, 4, 64, 8),
+    (2, 4, 64, 8),
+    (4, 8, 32, 8),
+    (4, 4, 32, 8),
+    (2, 4, 32, 8),
+    (4, 8, 16, 4),
+    (2, 8, 16, 4),
+    (4, 4, 16, 4),
+];
+
 /// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
 pub struct Contractions {
     pub gpu: Gpu,
@@ -126,10 +144,9 @@ impl Contractions {
                 all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
             }
         }
-        // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products.
-        for (warps, rows, columns, across) in
-            [(4, 8, 64, 8), (8, 8, 64, 8), (2, 8, 64, 8), (4, 8, 128, 16), (8, 8, 128, 16), (4, 4, 64, 8), (2, 4, 64, 8), (4, 4, 32, 8), (2, 4, 32, 8)]
-        {
+        // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products, and
+        // fewer along the columns waste nothing where there are few columns.
+        for (warps, rows, columns, across) in GRIDS {
             let lanes = if by_terms { 1 } else { widest };
             for depth in [16, 32] {
                 let share = Share::Grid { own: [rows, lanes], across };

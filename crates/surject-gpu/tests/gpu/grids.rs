@@ -18,7 +18,7 @@ use surject_kernel::interpret::{Counts, Options, Order};
 
 /// A machine that has one schedule.
 #[derive(Clone)]
-struct By(Schedule);
+pub struct By(pub Schedule);
 
 impl Strategy for By {
     fn name(&self) -> &'static str {

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod counts;
 mod faults;
 mod grids;
 mod groups;
