@@ -52,7 +52,7 @@ class Program:
         for names, _, takes, how in chains:
             if how == "apart":
                 self.alone += float(takes) - sum(kernels[name][0] for name in names.split() if name in kernels)
-        self.time = self.alone - OVERLAP * max(self.kernels - 1, 0)
+        self.time = self.alone - OVERLAP * max(self.kernels - self.unknown - 1, 0)
         self.launches = LAUNCH + (int(DEPTH.search(text).group(1)) - 1) * FURTHER
         self.share = (self.needs + self.launches) / self.time if self.time > 0 else 0.0
 

@@ -18,9 +18,9 @@ mod loops;
 mod variables;
 
 use crate::compile::{self, CompileError};
-pub use depth::depth;
 use crate::rounds::Known;
 use crate::write::{self, Written};
+pub use depth::depth;
 use std::collections::{HashMap, HashSet};
 use surject_codegen::CodegenError;
 use surject_codegen::kernels::expression::{Tensor as KernelTensor, assignment};

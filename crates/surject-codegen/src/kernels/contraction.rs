@@ -147,7 +147,9 @@ impl fmt::Display for Tiles {
         write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
         match self.share {
             Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
-            Share::Grid { own: [rows, columns], across } => write!(f, "grid {rows} {columns} across {across}")?,
+            Share::Grid { own: [rows, columns], across } => {
+                write!(f, "grid {rows} {columns} across {across}")?
+            }
             Share::Warp(rows) => write!(f, "warp {rows}")?,
             Share::Group => write!(f, "group")?,
         }

@@ -68,7 +68,8 @@ impl Expression {
         weight: &dyn Fn(&Work) -> f64,
     ) -> Result<Option<Counts>, ScheduleError> {
         let resolved = resolve(self, schedule)?;
-        let has_form = resolved.contraction.is_some() || resolved.transpose.is_some() || resolved.scan.is_some();
+        let has_form =
+            resolved.contraction.is_some() || resolved.transpose.is_some() || resolved.scan.is_some();
         Ok((!has_form).then(|| Counting::new(self, &resolved, units).counts(weight)))
     }
 }
@@ -206,7 +207,8 @@ impl<'a> Counting<'a> {
                     let each = Counting::times(&axes);
                     let by = |level| own.iter().any(|a| a.kind == AxisKind::Parallel(level));
                     joins[0] += if by(Level::Thread) { each } else { 0.0 };
-                    let wide = self.resolved.threads.is_some_and(|t| t > self.units.warp) && by(Level::Thread);
+                    let wide =
+                        self.resolved.threads.is_some_and(|t| t > self.units.warp) && by(Level::Thread);
                     joins[1] += if by(Level::Warp) || wide { each } else { 0.0 };
                     let all = each * Counting::times(&terms) * lanes(&terms) * lanes(&axes);
                     of_thread += all * weight(&Work::Join(joined_in(data.dtype, *op)));
@@ -277,7 +279,13 @@ impl<'a> Counting<'a> {
     }
 
     /// The accesses of a tensor in some loops, from several first bytes on.
-    fn access(&self, pattern: &Pattern, steps: &[Step<'_>], begins: &BTreeSet<i64>, loops: LoopSet) -> AccessCount {
+    fn access(
+        &self,
+        pattern: &Pattern,
+        steps: &[Step<'_>],
+        begins: &BTreeSet<i64>,
+        loops: LoopSet,
+    ) -> AccessCount {
         let dtype = self.expression.memory.get(&pattern.buf).map_or(DType::F32, |m| m.1);
         let size = dtype.size() as i64;
         // Lanes that lie next to each other are one access, others one each.
@@ -310,7 +318,8 @@ impl<'a> Counting<'a> {
     /// How many iterations of a thread's innermost loop are one access: LLVM writes some of them out, and loads neighbours
     /// at once where they begin at multiples of what they have.
     fn together(&self, steps: &[Step<'_>], begins: &BTreeSet<i64>, size: i64) -> i64 {
-        let own = |s: &&Step<'_>| matches!(s.axis.kind, AxisKind::Serial | AxisKind::Unrolled) && s.axis.extent > 1;
+        let own =
+            |s: &&Step<'_>| matches!(s.axis.kind, AxisKind::Serial | AxisKind::Unrolled) && s.axis.extent > 1;
         let Some(inner) = steps.iter().rev().find(own).filter(|s| s.bytes == size) else { return 1 };
         let aligned = |by: i64| {
             let bytes = by * size;

@@ -20,8 +20,6 @@ const REGISTERS: f64 = 65_536.0;
 const OTHER_REGISTERS: f64 = 56.0;
 /// Parts of a multiprocessor, each with units of its own.
 const UNITS: f64 = 4.0;
-/// So many warps of a grid take twice as long as if nothing waited.
-const FEW_WARPS: f64 = 1.0;
 /// Cycles from a turn to the next: a barrier, and what is stored and loaded around it. Other blocks hide them, and so do
 /// copies in the background.
 const TURN: f64 = 350.0;
@@ -100,9 +98,7 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
     let of_one = |rate: f64| products / (rate / gpu.clock / gpu.multiprocessors as f64);
     let (arithmetic, shared) = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => {
-            // Threads of a warp along the columns read the same 16 bytes of rows in a cycle, eight rows at once, and columns
-            // of their own.
-            let cycles = own * bytes / WIDEST + n * bytes / SHARED;
+            let cycles = reads(tiles, own, n, bytes);
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
             (of_one(scalar), warps * k * cycles)
         }
@@ -117,10 +113,19 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
             return (of_one(gpu.group_products).max(read) + DRAIN).max((m + n) * k * bytes / CACHE);
         }
     };
-    // A warp has a quarter of the units. Nobody has measured how few warps of a grid wait.
+    // A warp has a part of the units.
     let idle = (UNITS / (warps * at_once)).max(1.0);
-    let waits = if matches!(tiles.share, Share::Grid { .. }) { 1.0 + FEW_WARPS / (warps * at_once) } else { 1.0 };
-    ((arithmetic * idle + shared) * waits).max((m + n) * k * bytes / CACHE)
+    (arithmetic * idle + shared).max((m + n) * k * bytes / CACHE)
+}
+
+/// Cycles in which a warp reads the rows and columns of a term: threads of a warp read 16 bytes of rows at once, the same
+/// along the columns, and 16 bytes of columns, the same along the rows. What they read at once takes a cycle at least.
+fn reads(tiles: &Tiles, own: f64, columns: f64, bytes: f64) -> f64 {
+    let Share::Grid { across, .. } = tiles.share else {
+        return own * bytes / WIDEST + columns * bytes / SHARED;
+    };
+    let (across, at_once) = (across as f64, |threads: f64| (threads * WIDEST / SHARED).max(1.0));
+    own * bytes / WIDEST * at_once(32.0 / across) + columns / across * bytes / WIDEST * at_once(across)
 }
 
 /// The cycles in which a block of some rows sums all columns, and the registers of a thread; `at_once` blocks of a

@@ -31,9 +31,13 @@ const DEPENDENT: f64 = 4.0;
 pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
-    // A product and its sum are one operation.
-    let products = expression.product().map(|_| contraction::arithmetic(gpu, expression));
-    let arithmetic = (expression.operations() / gpu.rate).min(products.unwrap_or(f64::INFINITY));
+    // A product and its sum are one operation; matrix units may be faster.
+    let operations = expression.operations() / gpu.rate;
+    let arithmetic = match expression.product() {
+        Some(_) if expression.matrix_units().is_some() => contraction::arithmetic(gpu, expression),
+        Some(_) => operations - contraction::arithmetic(gpu, expression).min(operations / 2.0),
+        None => operations,
+    };
     let units = Units { warp: gpu.warp, sector: gpu.sector, line: LINE, widest: WIDEST };
     let Ok(Some(counts)) = expression.counts(schedule, units, &weight) else {
         // What does not fit its expression is never chosen.
@@ -49,8 +53,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let held = holds(gpu, accesses, resident * warps);
     let sectors: f64 = accesses.iter().map(|a| fetched(a, *blocks, held)).sum();
     let bytes = sectors * gpu.sector as f64;
-    let cycles_of_cache =
-        (bytes / (CACHE * multiprocessors)).max(bytes / blocks.max(1.0) * most / OF_ONE);
+    let cycles_of_cache = (bytes / (CACHE * multiprocessors)).max(bytes / blocks.max(1.0) * most / OF_ONE);
     let requests: f64 = accesses.iter().map(|a| a.requests * a.lines).sum();
     let cycles_of_requests = requests / multiprocessors * uneven;
     let lanes = gpu.rate / gpu.clock / multiprocessors;

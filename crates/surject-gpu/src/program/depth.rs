@@ -67,8 +67,9 @@ impl Depths<'_> {
 
     fn reduces(&self, field: FieldId) -> bool {
         let fields = &self.function.fields;
-        fields.reachable(&[field]).into_iter().any(|f| {
-            matches!(fields[f].kind, FieldKind::Acc { op, .. } if op != AccOp::Set)
-        })
+        fields
+            .reachable(&[field])
+            .into_iter()
+            .any(|f| matches!(fields[f].kind, FieldKind::Acc { op, .. } if op != AccOp::Set))
     }
 }

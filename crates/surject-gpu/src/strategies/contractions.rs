@@ -12,20 +12,19 @@ use surject_codegen::kernels::schedule::Directive;
 const TILED: i64 = 8;
 
 /// Warps of a block, rows of a thread, columns of the tile, and threads of a warp along the columns.
-const GRIDS: [(i64, i64, i64, i64); 14] = [
-    (4, 16, 64, 8),
+const GRIDS: [(i64, i64, i64, i64); 13] = [
+    (4, 8, 128, 8),
+    (2, 16, 64, 8),
+    (2, 8, 64, 8),
     (4, 8, 64, 8),
     (8, 8, 64, 8),
-    (2, 8, 64, 8),
-    (4, 8, 128, 16),
-    (8, 8, 128, 16),
     (4, 4, 64, 8),
-    (2, 4, 64, 8),
-    (4, 8, 32, 8),
     (4, 4, 32, 8),
     (2, 4, 32, 8),
+    (4, 2, 32, 8),
     (4, 8, 16, 4),
     (2, 8, 16, 4),
+    (2, 2, 16, 4),
     (4, 4, 16, 4),
 ];
 

@@ -60,7 +60,9 @@ fn sectors_are_those_that_the_interpreter_counts() {
         let (_, expression) = expressions(function).unwrap().remove(0);
         for strategy in gpu.strategies() {
             let Ok(proposal) = strategy.propose(&expression) else { continue };
-            let Some(counts) = expression.counts(&proposal.schedule, units, &|_| 1.0).unwrap() else { continue };
+            let Some(counts) = expression.counts(&proposal.schedule, units, &|_| 1.0).unwrap() else {
+                continue;
+            };
             if strategy.name() == "serial" {
                 continue;
             }

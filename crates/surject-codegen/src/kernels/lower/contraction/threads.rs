@@ -4,9 +4,9 @@
 //! In a grid some of them are along the rows, and a warp reads less for as many products. What the next turn needs is loaded
 //! before the products of a turn, and stored into the other stage after them; or copied in the background.
 
+use super::super::super::contraction::Share;
 use super::super::joined_in;
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, WIDEST, overflow};
-use super::super::super::contraction::Share;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
