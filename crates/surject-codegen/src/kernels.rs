@@ -5,7 +5,7 @@
 //! 2. [`contraction`]: which expressions are sums of products, and how those are cut into tiles; [`transpose`]: which
 //!    loads of points go through tiles in shared memory.
 //! 3. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
-//!    the expression.
+//!    the expression; [`counts`]: what its threads do with memory then.
 //! 4. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
 //! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
 //! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts; [`scan`]: a scan becomes
@@ -22,6 +22,7 @@
 
 pub mod chain;
 pub mod contraction;
+pub mod counts;
 pub mod expression;
 pub mod legal;
 pub mod library;

@@ -5,6 +5,7 @@
 //! * `points`: each thread computes points of its own; neighbours in memory are neighbours in a warp, and short rows share
 //!   a block;
 //! * `vectors`: the same with as many points a thread as lie in 16 bytes;
+//! * `lines`: each thread has a short row, which it reduces and computes the points of;
 //! * `warps`: the threads of a warp share the terms of reductions that run along memory, and the points of the same row;
 //! * `blocks`: the same with all threads of a block, which meet in shared memory;
 //! * `transposes`: points whose loads go through tiles in shared memory, so that loads and stores are coalesced;
@@ -32,10 +33,10 @@ pub mod sass;
 mod strategies;
 pub mod write;
 
-use strategies::{By, Columns, Contractions, Points, Rows, Scans, Serial, Transposes};
+use strategies::{By, Columns, Contractions, Lines, Points, Rows, Scans, Serial, Transposes};
 use surject_codegen::kernels::contraction::Product;
-use surject_codegen::kernels::expression::Expression;
-use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
+use surject_codegen::kernels::expression::{Expression, Reduction};
+use surject_codegen::kernels::machine::{Machine, Spread, Strategy, choose};
 use surject_codegen::kernels::schedule::Schedule;
 
 /// A GPU: what its multiprocessors can do.
@@ -132,30 +133,66 @@ impl Gpu {
         Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
     }
 
-    /// The terms of a sum of products in parts (split-K), where tiles keep few multiprocessors busy: as many parts as keep
-    /// all of them, of 128 terms at least.
-    fn split_terms(&self, expression: &Expression, product: &Product) -> Option<(String, i64)> {
-        /// Rows or columns of a small tile.
-        const TILE: i64 = 64;
+    /// Into how many parts the terms of a sum of products may be cut (split-K), of enough terms each: the machine has
+    /// blocks for all of them at once.
+    fn parts_of_terms(&self, expression: &Expression, product: &Product) -> Vec<(String, i64)> {
+        /// Rows and columns of a small tile.
+        const TILE: i64 = 32;
         /// Terms of a part.
-        const TERMS: i64 = 128;
-        /// Fewer parts take longer together than what they are parts of.
-        const PARTS: i64 = 4;
+        const TERMS: i64 = 64;
+        /// Blocks that a multiprocessor runs at once.
+        const BLOCKS: i64 = 4;
         let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
-        let tiles = |names: &[String]| names.iter().map(|n| (extent(n) + TILE - 1) / TILE).max().unwrap_or(1);
         let points: i64 = expression.loops().iter().map(|l| l.extent).product();
-        let longest = |names: &[String]| names.iter().map(extent).max().unwrap_or(1);
-        let others = points / (longest(&product.rows) * longest(&product.columns)).max(1);
-        let all = others.saturating_mul(tiles(&product.rows) * tiles(&product.columns));
         let terms = product.terms.iter().map(extent).fold(1, i64::saturating_mul);
-        let wanted = (self.multiprocessors / all.max(1)).min(terms / TERMS);
+        let tiles = (points / (TILE * TILE)).max(1);
+        let most = (BLOCKS * self.multiprocessors / tiles).min(terms / TERMS);
         // Of as many parts those of the shortest loop: tiles run along the longest.
         let mut loops: Vec<(i64, &String)> = product.terms.iter().map(|name| (extent(name), name)).collect();
         loops.sort();
-        let parts = |extent: i64| (1..=wanted.min(extent)).rev().find(|p| extent % p == 0);
-        let split = loops.into_iter().rev().filter_map(|(extent, name)| Some((parts(extent)?, name)));
-        let (parts, term) = split.max_by_key(|split| split.0)?;
-        (parts >= PARTS).then(|| (term.clone(), parts))
+        let mut found: Vec<(String, i64)> = Vec::new();
+        let mut parts = most;
+        while parts >= 2 {
+            let divided = loops.iter().filter_map(|&(extent, name)| {
+                let cut = (2..=parts.min(extent)).rev().find(|p| extent % p == 0)?;
+                Some((name, cut))
+            });
+            match divided.max_by_key(|cut| cut.1) {
+                Some((name, cut)) if found.last().is_none_or(|last| last.1 > cut) => {
+                    found.push((name.clone(), cut));
+                    parts = cut / 2 + cut % 2;
+                }
+                _ => break,
+            }
+        }
+        found
+    }
+
+    /// Into how many parts any other reduction may be cut.
+    fn parts_of_reduction(&self, expression: &Expression, reduction: &Reduction) -> Vec<(String, i64)> {
+        let loops = reduction.loops.iter().filter_map(|name| expression.find(name));
+        let Some(longest) = loops.max_by_key(|l| l.extent) else { return Vec::new() };
+        let values = reduction.outer.iter().filter_map(|name| expression.find(name));
+        let values: i64 = values.map(|l| l.extent).product();
+        let strides = expression.strides(&longest.name);
+        let along = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
+        // A block reduces what lies next to each other, else a thread.
+        let (wanted, least) = match along {
+            true => (2 * self.multiprocessors / values.max(1), 1024),
+            false => (self.multiprocessors * self.warp * 16 / values.max(1), 32),
+        };
+        let (mut parts, mut found) = (1, Vec::new());
+        while parts < wanted && longest.extent % (2 * parts) == 0 && longest.extent / (2 * parts) >= least {
+            parts *= 2;
+            found.push((longest.name.clone(), parts));
+        }
+        // Few of them are enough to find the best.
+        found.into_iter().rev().step_by(2).take(3).collect()
+    }
+
+    /// The modelled time of an expression, in cycles.
+    fn cycles(&self, expression: &Expression) -> Option<f64> {
+        Some(choose(self, expression).ok()?.proposal.cost)
     }
 
     /// The threads that it runs at once.
@@ -196,6 +233,7 @@ impl Machine for Gpu {
             Box::new(Contractions { gpu: gpu(), by: By::Threads }),
             Box::new(Points { gpu: gpu(), vectors: true }),
             Box::new(Points { gpu: gpu(), vectors: false }),
+            Box::new(Lines(gpu())),
             Box::new(Transposes(gpu())),
             Box::new(Scans(gpu())),
             Box::new(Columns(gpu())),
@@ -205,32 +243,25 @@ impl Machine for Gpu {
         ]
     }
 
-    /// Where the values of a reduction are too few to keep the machine busy: as many parts as do.
+    /// Where the values of a reduction are too few to keep the machine busy, and the model says that two kernels are faster
+    /// than one.
     fn stages(&self, expression: &Expression) -> Option<(String, i64)> {
         let reductions = expression.reductions();
         let [reduction] = &reductions[..] else { return None };
-        if let Some(product) = expression.product()
-            && !product.rows.is_empty()
-            && !product.columns.is_empty()
-        {
-            return self.split_terms(expression, &product);
-        }
-        let loops = reduction.loops.iter().filter_map(|name| expression.find(name));
-        let longest = loops.max_by_key(|l| l.extent)?;
-        let values = reduction.outer.iter().filter_map(|name| expression.find(name));
-        let values: i64 = values.map(|l| l.extent).product();
-        let strides = expression.strides(&longest.name);
-        let along = !strides.is_empty() && strides.iter().all(|s| s.elements == 1);
-        // A block reduces what lies next to each other, else a thread.
-        let (wanted, least) = match along {
-            true => (2 * self.multiprocessors / values.max(1), 4096),
-            false => (self.multiprocessors * self.warp * 16 / values.max(1), 32),
+        let cuts = match expression.product().filter(|p| !p.rows.is_empty() && !p.columns.is_empty()) {
+            Some(product) => self.parts_of_terms(expression, &product),
+            None => self.parts_of_reduction(expression, reduction),
         };
-        let mut parts = 1;
-        while parts < wanted && longest.extent % (2 * parts) == 0 && longest.extent / (2 * parts) >= least {
-            parts *= 2;
+        if cuts.is_empty() {
+            return None;
         }
-        (parts > 1).then_some((longest.name, parts))
+        let whole = self.cycles(expression)?;
+        let timed = cuts.into_iter().filter_map(|(name, parts)| {
+            let [first, second] = expression.stages(&name, parts)?;
+            Some((self.cycles(&first)? + self.cycles(&second)?, (name, parts)))
+        });
+        let (cycles, best) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (cycles < whole).then_some(best)
     }
 
     fn expects(&self, expression: &Expression, schedule: &Schedule) -> Option<String> {

@@ -12,6 +12,7 @@
 
 use crate::Gpu;
 pub mod chains;
+mod depth;
 mod libraries;
 mod loops;
 mod variables;
@@ -19,6 +20,7 @@ mod variables;
 use crate::compile::{self, CompileError};
 use crate::rounds::Known;
 use crate::write::{self, Written};
+pub use depth::depth;
 use std::collections::{HashMap, HashSet};
 use surject_codegen::CodegenError;
 use surject_codegen::kernels::expression::{Tensor as KernelTensor, assignment};

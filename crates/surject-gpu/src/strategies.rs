@@ -130,9 +130,40 @@ impl Strategy for Points {
         }
         let threads = self.gpu.block.min((row.extent / lanes).max(1));
         let grouped = self.groups(expression, &loops, &row, threads);
-        let directives = self.schedule(&loops, &row, threads, lanes, &grouped)?;
-        Ok(proposal(&self.gpu, expression, directives))
+        let cut = Cut { row: &row, threads, lanes, grouped: &grouped, own: None };
+        let mut best = proposal(&self.gpu, expression, self.schedule(&loops, &cut)?);
+        if expression.reductions().is_empty() {
+            return Ok(best);
+        }
+        // What neighbours along another loop load too, the nearest cache still holds where a block computes them.
+        for l in loops.iter().filter(|l| l.parallel && l.name != row.name) {
+            for by in [2, 4, 8] {
+                let of_group = grouped.iter().find(|g| g.0 == l.name).map_or(1, |g| g.1);
+                if l.extent % (by * of_group) != 0 || l.extent / of_group < 2 * by {
+                    continue;
+                }
+                let own = Some((l.name.as_str(), by));
+                let found = proposal(&self.gpu, expression, self.schedule(&loops, &Cut { own, ..cut })?);
+                if found.cost < best.cost {
+                    best = found;
+                }
+            }
+        }
+        Ok(best)
     }
+}
+
+/// How points are cut.
+#[derive(Clone, Copy)]
+struct Cut<'a> {
+    /// The loop along which threads are neighbours, how many there are, and the lanes of each.
+    row: &'a LoopInfo,
+    threads: i64,
+    lanes: i64,
+    /// Loops whose iterations share a block with a row.
+    grouped: &'a [(String, i64)],
+    /// A loop of which a thread has so many iterations, one after the other.
+    own: Option<(&'a str, i64)>,
 }
 
 impl Points {
@@ -168,14 +199,8 @@ impl Points {
         grouped
     }
 
-    fn schedule(
-        &self,
-        loops: &[LoopInfo],
-        row: &LoopInfo,
-        threads: i64,
-        lanes: i64,
-        grouped: &[(String, i64)],
-    ) -> Result<Vec<Directive>, String> {
+    fn schedule(&self, loops: &[LoopInfo], cut: &Cut<'_>) -> Result<Vec<Directive>, String> {
+        let &Cut { row, threads, lanes, grouped, own } = cut;
         let mut directives = vec![Directive::Split(row.name.clone(), threads * lanes)];
         let mut inner = vec![format!("{}.i", row.name)];
         if lanes > 1 {
@@ -192,9 +217,17 @@ impl Points {
             }
             together.insert(0, format!("{name}.i"));
         }
+        let mut own_loop = None;
+        if let Some((name, by)) = own
+            && let Some(l) = order.iter_mut().find(|l| l.0.strip_suffix(".o").unwrap_or(&l.0) == name)
+        {
+            directives.push(Directive::Split(l.0.clone(), by));
+            own_loop = Some(format!("{}.i", l.0));
+            *l = (format!("{}.o", l.0), l.1 / by, true);
+        }
         order.push((format!("{}.o", row.name), (row.extent + threads * lanes - 1) / (threads * lanes), true));
         order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
-        let names = order.iter().map(|l| &l.0).chain(&together).chain(&inner);
+        let names = order.iter().map(|l| &l.0).chain(&own_loop).chain(&together).chain(&inner);
         directives.push(Directive::Order(names.cloned().collect()));
         blocks(&order, None, &mut directives)?;
         directives.extend(together.into_iter().map(|name| Directive::Parallel(name, Level::Thread)));
@@ -203,6 +236,50 @@ impl Points {
             directives.push(Directive::Vectorise(inner[1].clone()));
         }
         Ok(directives)
+    }
+}
+
+/// Each thread has a short row: it loads it once, reduces it, and computes all of its points.
+pub struct Lines(pub Gpu);
+
+impl Strategy for Lines {
+    fn name(&self) -> &'static str {
+        "lines"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        /// Iterations that are written out.
+        const LONGEST: i64 = 32;
+        let (loops, reductions) = (expression.loops(), expression.reductions());
+        let row = row(&loops, expression).ok_or("no iterations are independent")?;
+        if reductions.is_empty() || reductions.iter().any(|r| r.outer.contains(&row.name)) {
+            return Err(format!("no reduction is the same along `{}`", row.name));
+        }
+        let reduced: Vec<&String> = reductions.iter().flat_map(|r| &r.loops).collect();
+        let extent = |name: &String| expression.find(name).map_or(i64::MAX, |l| l.extent);
+        if row.extent > LONGEST || reduced.iter().any(|name| extent(name) > LONGEST) {
+            return Err(format!("a row is longer than {LONGEST}"));
+        }
+        let order = ordered(&loops, Some(&row));
+        let Some((name, extent, true)) = order.first().cloned() else {
+            return Err("there is one row".into());
+        };
+        let threads = self.0.block.min(extent);
+        let mut directives = vec![Directive::Split(name.clone(), threads)];
+        let mut grid = order;
+        grid[0] = (format!("{name}.o"), (extent + threads - 1) / threads, true);
+        let inner = [format!("{name}.i"), row.name.clone()];
+        directives.push(Directive::Order(grid.iter().map(|l| &l.0).chain(&inner).cloned().collect()));
+        blocks(&grid, None, &mut directives)?;
+        directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
+        let mut written: Vec<String> = reduced.into_iter().cloned().collect();
+        written.push(row.name);
+        written.sort();
+        written.dedup();
+        directives.extend(written.into_iter().map(Directive::Unroll));
+        let found = proposal(&self.0, expression, directives);
+        found.schedule.check(expression).map_err(|error| error.to_string())?;
+        Ok(found)
     }
 }
 

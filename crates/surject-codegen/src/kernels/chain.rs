@@ -89,6 +89,9 @@ impl fmt::Display for ChainTiles {
             write!(f, " tile {columns} {terms} ")?;
             match share {
                 Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
+                Share::Grid { own: [rows, columns], across } => {
+                    write!(f, "grid {rows} {columns} across {across}")?
+                }
                 Share::Warp(rows) => write!(f, "warp {rows}")?,
                 Share::Group => write!(f, "group")?,
             }

@@ -71,6 +71,14 @@ pub fn sum_of_units(factors: DType) -> DType {
 pub enum Share {
     /// Each thread so many rows, and columns that lie next to each other.
     Thread([i64; 2]),
+    /// The same, with so many threads of a warp along the columns and the others along the rows, so that a warp reads less
+    /// of both; tiles that can be copied as they are come in the background.
+    Grid {
+        /// Rows, and columns that lie next to each other.
+        own: [i64; 2],
+        /// Threads along the columns.
+        across: i64,
+    },
     /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
@@ -95,8 +103,16 @@ impl Tiles {
     pub fn warps(&self) -> i64 {
         match self.share {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+            Share::Grid { own: [rows, _], across } => {
+                self.tile[0] / rows.saturating_mul(WARP / across.max(1)).max(1)
+            }
             Share::Group => self.tile[0] / GROUP_ROWS,
         }
+    }
+
+    /// Do threads sum products, each its own?
+    pub fn is_by_threads(&self) -> bool {
+        matches!(self.share, Share::Thread(_) | Share::Grid { .. })
     }
 
     /// Reads what stands behind `contract`.
@@ -104,7 +120,7 @@ impl Tiles {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err(
-                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M|group`".into()
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group`".into()
             );
         };
         let (share, masked) = match share {
@@ -113,9 +129,12 @@ impl Tiles {
         };
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
+            ["grid", own, lanes, "across", across] => {
+                Share::Grid { own: [number(own)?, number(lanes)?], across: number(across)? }
+            }
             ["warp", own] => Share::Warp(number(own)?),
             ["group"] => Share::Group,
-            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `warp ROWS` or `group`".into()),
+            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS` or `group`".into()),
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
         Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
@@ -128,6 +147,9 @@ impl fmt::Display for Tiles {
         write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
         match self.share {
             Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
+            Share::Grid { own: [rows, columns], across } => {
+                write!(f, "grid {rows} {columns} across {across}")?
+            }
             Share::Warp(rows) => write!(f, "warp {rows}")?,
             Share::Group => write!(f, "group")?,
         }
@@ -190,6 +212,11 @@ impl Contraction {
 }
 
 impl Expression {
+    /// Do these tiles fit, and can both be copied as they are?
+    pub fn copies_tiles(&self, tiles: &Tiles) -> bool {
+        fit(self, tiles).is_ok_and(|c| self.copies(&c))
+    }
+
     /// Can tiles of both values be copied as they are: loads of elements that all exist, many at once?
     pub(crate) fn copies(&self, c: &Contraction) -> bool {
         [c.parts.left, c.parts.right].into_iter().zip(c.bring).all(|(n, b)| self.copies_side(c, n, b))
@@ -419,25 +446,31 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         }
     }
     let [m, n, k] = tiles.tile;
-    let (rows, columns) = match tiles.share {
-        Share::Thread([rows, columns]) => (rows, columns),
-        Share::Warp(rows) => (rows, 1),
-        Share::Group => (GROUP_ROWS, 1),
+    // Rows of a warp or a thread, columns of a thread, and threads along the columns.
+    let (rows, columns, across) = match tiles.share {
+        Share::Thread([rows, columns]) => (rows, columns, WARP),
+        Share::Grid { own: [rows, columns], across } => (rows, columns, across),
+        Share::Warp(rows) => (rows, 1, WARP),
+        Share::Group => (GROUP_ROWS, 1, WARP),
     };
-    if [m, n, k, rows, columns].iter().any(|&x| x < 1) {
+    if [m, n, k, rows, columns, across].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
     }
+    if !(4..=WARP).contains(&across) || WARP % across != 0 {
+        return Err(format!("4, 8, 16 or {WARP} threads of a warp stand along the columns, not {across}"));
+    }
+    let rows = rows.saturating_mul(WARP / across);
     if m % rows != 0 || !(1..=WARP).contains(&tiles.warps()) {
         return Err(format!("{m} rows are not those of 1 to {WARP} warps with {rows} each"));
     }
-    if n % (WARP * columns) != 0 || m % WARP != 0 || k % 4 != 0 {
+    let of_warp = across.saturating_mul(columns);
+    if n % of_warp != 0 || m % WARP != 0 || k % 4 != 0 {
         return Err(format!(
-            "a tile of {m} by {n} by {k}: the columns are multiples of {}, the rows of {WARP}, the terms of 4",
-            WARP * columns
+            "a tile of {m} by {n} by {k}: the columns are multiples of {of_warp}, the rows of {WARP}, the terms of 4"
         ));
     }
     let parts = match tiles.share {
-        Share::Thread(_) => parts,
+        Share::Thread(_) | Share::Grid { .. } => parts,
         Share::Warp(_) | Share::Group => fit_units(expression, &parts, rows, [n, k])?,
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
@@ -455,7 +488,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
     };
     let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
-    if bring[1].by_terms && matches!(tiles.share, Share::Thread(_)) && columns != 1 {
+    if bring[1].by_terms && tiles.is_by_threads() && columns != 1 {
         let what = "the terms of a column lie next to each other, and its columns do not";
         return Err(format!("{what}: a thread has one column at once, not {columns}"));
     }

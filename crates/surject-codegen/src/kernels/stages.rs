@@ -23,6 +23,15 @@ pub struct Stages {
 }
 
 impl Expression {
+    /// Both stages of the expression, whose only reduction is cut into so many parts along a loop, for a machine that asks
+    /// what they take. `None`: there is no such reduction.
+    pub fn stages(&self, name: &str, parts: i64) -> Option<[Expression; 2]> {
+        /// No tensor of a function has this number.
+        const OTHER: u32 = u32::MAX - 1;
+        let Stages { first, second, .. } = self.in_stages((name, parts), (usize::MAX, Buf(OTHER))).ok()??;
+        Some([first, second])
+    }
+
     /// The expression in two, whose only reduction is cut into so many parts along a loop, which they divide. The
     /// temporary gets this number. `None`: there is no such reduction.
     pub(crate) fn in_stages(

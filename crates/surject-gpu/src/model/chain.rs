@@ -126,7 +126,7 @@ const PADDING: f64 = 16.0;
 fn factor_bytes(chain: &Chain, share: Share) -> f64 {
     let first = chain.products()[0];
     match share {
-        Share::Thread(_) => first.map_or(4, |e| e.element_bytes()) as f64,
+        Share::Thread(_) | Share::Grid { .. } => first.map_or(4, |e| e.element_bytes()) as f64,
         Share::Warp(_) | Share::Group => {
             first.and_then(|e| e.matrix_units()).map_or(2, |dtype| dtype.size()) as f64
         }
@@ -143,7 +143,7 @@ fn shared_by_tiles(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
         + columns * row(head)
         + rows * row(columns);
     let scores = match tiles.shares[0] {
-        Share::Thread(_) => 0.0,
+        Share::Thread(_) | Share::Grid { .. } => 0.0,
         Share::Warp(_) | Share::Group => rows * (4.0 * columns.max(head) + PADDING + 20.0),
     };
     let listed = 16.0 * (chain.sizes()[1] as f64 / columns).ceil() + 512.0;
@@ -162,7 +162,7 @@ fn seconds_by_tiles(
     let own = tiles.rows as f64 / warps;
     let [of_scores, of_sums] = [tiles.tiles[0][0], tiles.tiles[1][0]].map(|n| own * n as f64 / 32.0);
     let registers = match tiles.shares[0] {
-        Share::Thread(_) => of_scores + of_sums + 3.0 * own + 96.0,
+        Share::Thread(_) | Share::Grid { .. } => of_scores + of_sums + 3.0 * own + 96.0,
         Share::Warp(_) | Share::Group => of_scores + of_sums + 64.0,
     };
     if registers > MOST_REGISTERS {

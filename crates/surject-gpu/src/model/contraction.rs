@@ -1,7 +1,7 @@
 //! What a sum of products by tiles takes: arithmetic and reads of shared memory, which follow each other in a warp, or what
 //! the caches give, on the multiprocessor that has the most blocks. The figures are those of an H200: 150 tiles of five products.
 
-use super::{LAUNCH, Model};
+use super::{CACHE, LAUNCH, Model};
 use crate::Gpu;
 use surject_codegen::kernels::contraction::{GROUP_ROWS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
@@ -10,8 +10,6 @@ use surject_codegen::kernels::expression::Expression;
 const SHARED: f64 = 128.0;
 /// Bytes that a thread reads from it at once.
 const WIDEST: f64 = 16.0;
-/// Bytes that a multiprocessor gets from the caches in a cycle.
-const CACHE: f64 = 20.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
@@ -20,6 +18,8 @@ const ROUNDING: f64 = 6.0;
 const REGISTERS: f64 = 65_536.0;
 /// Registers of a thread beside its sums.
 const OTHER_REGISTERS: f64 = 56.0;
+/// Parts of a multiprocessor, each with units of its own.
+const UNITS: f64 = 4.0;
 /// Cycles from a turn to the next: a barrier, and what is stored and loaded around it. Other blocks hide them, and so do
 /// copies in the background.
 const TURN: f64 = 350.0;
@@ -33,7 +33,7 @@ const ENDS: f64 = 1500.0;
 /// Bytes of an element of the factors in shared memory.
 fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     match tiles.share {
-        Share::Thread(_) => expression.element_bytes() as f64,
+        Share::Thread(_) | Share::Grid { .. } => expression.element_bytes() as f64,
         Share::Warp(_) | Share::Group => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
     }
 }
@@ -42,6 +42,7 @@ fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
 fn stages(tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) => 2.0,
+        Share::Grid { .. } => 3.0,
         Share::Warp(_) => 3.0,
         Share::Group => 4.0,
     }
@@ -76,20 +77,28 @@ pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
 /// Rows that a thread or a warp sums.
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
-        Share::Thread([own, _]) | Share::Warp(own) => own,
+        Share::Thread([own, _]) | Share::Grid { own: [own, _], .. } | Share::Warp(own) => own,
         Share::Group => GROUP_ROWS,
     }
 }
 
-/// Cycles of a turn, beside those between turns: of elements of so many bytes.
-fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
+/// The sums of a thread, in elements.
+fn sums_of_thread(tiles: &Tiles) -> f64 {
+    let across = match tiles.share {
+        Share::Grid { across, .. } => across,
+        _ => 32,
+    };
+    (own_rows(tiles) * tiles.tile[1]) as f64 / across as f64
+}
+
+/// Cycles of a turn, beside those between turns: of elements of so many bytes, where a multiprocessor runs so many blocks.
+fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
     let [m, n, k] = tiles.tile.map(|size| size as f64);
     let (products, warps, own) = (m * n * k, tiles.warps() as f64, own_rows(tiles) as f64);
     let of_one = |rate: f64| products / (rate / gpu.clock / gpu.multiprocessors as f64);
     let (arithmetic, shared) = match tiles.share {
-        Share::Thread(_) => {
-            // All threads of a warp read the same 16 bytes of rows in a cycle, and columns of their own.
-            let cycles = own * bytes / WIDEST + n * bytes / SHARED;
+        Share::Thread(_) | Share::Grid { .. } => {
+            let cycles = reads(tiles, own, n, bytes);
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
             (of_one(scalar), warps * k * cycles)
         }
@@ -104,7 +113,19 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
             return (of_one(gpu.group_products).max(read) + DRAIN).max((m + n) * k * bytes / CACHE);
         }
     };
-    (arithmetic + shared).max((m + n) * k * bytes / CACHE)
+    // A warp has a part of the units.
+    let idle = (UNITS / (warps * at_once)).max(1.0);
+    (arithmetic * idle + shared).max((m + n) * k * bytes / CACHE)
+}
+
+/// Cycles in which a warp reads the rows and columns of a term: threads of a warp read 16 bytes of rows at once, the same
+/// along the columns, and 16 bytes of columns, the same along the rows. What they read at once takes a cycle at least.
+fn reads(tiles: &Tiles, own: f64, columns: f64, bytes: f64) -> f64 {
+    let Share::Grid { across, .. } = tiles.share else {
+        return own * bytes / WIDEST + columns * bytes / SHARED;
+    };
+    let (across, at_once) = (across as f64, |threads: f64| (threads * WIDEST / SHARED).max(1.0));
+    own * bytes / WIDEST * at_once(32.0 / across) + columns / across * bytes / WIDEST * at_once(across)
 }
 
 /// The cycles in which a block of some rows sums all columns, and the registers of a thread; `at_once` blocks of a
@@ -117,9 +138,9 @@ pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once
     let [_, n, k] = tiles.tile.map(|size| size as f64);
     let terms = extent(&tiles.loops[2]);
     let turns = sums / terms * (terms / k).ceil() * (extent(&tiles.loops[1]) / n).ceil();
-    let registers = own_rows(tiles) as f64 * n / 32.0 * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
+    let registers = sums_of_thread(tiles) * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
     // Rows that are not summed in stages wait for every turn.
-    (turns * (turn(gpu, tiles, bytes) + TURN / at_once), registers)
+    (turns * (turn(gpu, tiles, bytes, at_once) + TURN / at_once), registers)
 }
 
 /// The time of an expression by tiles.
@@ -138,20 +159,23 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let bytes = factor_bytes(expression, tiles);
     // Of scalar operations on f64 there are half as many.
     let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
-    let own = own_rows(tiles);
-    let between = if matches!(tiles.share, Share::Thread(_)) { TURN } else { TURN_IN_BACKGROUND };
+    let between = match tiles.share {
+        Share::Thread(_) => TURN,
+        Share::Grid { .. } if !expression.copies_tiles(tiles) => TURN,
+        Share::Grid { .. } | Share::Warp(_) | Share::Group => TURN_IN_BACKGROUND,
+    };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
     let words = (bytes / 4.0).max(1.0);
-    let by_registers = REGISTERS / ((own as f64 * n / 32.0 * words + OTHER_REGISTERS) * threads);
+    let by_registers = REGISTERS / ((sums_of_thread(tiles) * words + OTHER_REGISTERS) * threads);
     let by_shared = gpu.shared as f64 / (stages(tiles) * (m + n) * k * bytes);
     let at_once = by_registers.min(by_shared).floor().clamp(1.0, most);
-    let turn = turn(gpu, tiles, bytes) + between / at_once;
+    let turn = turn(gpu, tiles, bytes, at_once) + between / at_once;
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
     let peak = match tiles.share {
-        Share::Thread(_) => scalar,
+        Share::Thread(_) | Share::Grid { .. } => scalar,
         Share::Warp(_) => peak(gpu, bytes),
         Share::Group => gpu.group_products,
     };

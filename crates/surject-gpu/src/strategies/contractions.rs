@@ -11,6 +11,23 @@ use surject_codegen::kernels::schedule::Directive;
 /// Rows, columns and terms from which on there are tiles.
 const TILED: i64 = 8;
 
+/// Warps of a block, rows of a thread, columns of the tile, and threads of a warp along the columns.
+const GRIDS: [(i64, i64, i64, i64); 13] = [
+    (4, 8, 128, 8),
+    (2, 16, 64, 8),
+    (2, 8, 64, 8),
+    (4, 8, 64, 8),
+    (8, 8, 64, 8),
+    (4, 4, 64, 8),
+    (4, 4, 32, 8),
+    (2, 4, 32, 8),
+    (4, 2, 32, 8),
+    (4, 8, 16, 4),
+    (2, 8, 16, 4),
+    (2, 2, 16, 4),
+    (4, 4, 16, 4),
+];
+
 /// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
 pub struct Contractions {
     pub gpu: Gpu,
@@ -124,6 +141,15 @@ impl Contractions {
             let own = if by_terms { 1 } else { lanes };
             for depth in [16, 32] {
                 all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
+            }
+        }
+        // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products, and
+        // fewer along the columns waste nothing where there are few columns.
+        for (warps, rows, columns, across) in GRIDS {
+            let lanes = if by_terms { 1 } else { widest };
+            for depth in [16, 32] {
+                let share = Share::Grid { own: [rows, lanes], across };
+                all.push(([warps * rows * 32 / across, columns, depth], share));
             }
         }
         // Twice as many columns: the fastest that was measured for large products of f32 (2048: 384 for 399 us).

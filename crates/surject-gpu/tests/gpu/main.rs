@@ -3,7 +3,9 @@
 mod arithmetic;
 mod assembler;
 mod chains;
+mod counts;
 mod faults;
+mod grids;
 mod groups;
 mod harness;
 mod kernels;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::run::{self, assignments, calls, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
+use surject_cuda::Step;
 use surject_gpu::Gpu;
 use surject_gpu::program::chains;
 use surject_ir::{Function, Program};
@@ -122,10 +123,32 @@ pub(super) fn show(
     match shown {
         Shown::Schedules => {
             let gpu = Gpu::named(scheduling.machine());
-            let chains = gpu.map(|gpu| chains::described(function, &gpu, &given)).unwrap_or_default();
-            Ok(chains.into_iter().fold(text, |text, line| text + &line + "\n"))
+            let said = gpu.map(|gpu| {
+                let mut lines = chains::described(function, &gpu, &given);
+                let depth = surject_gpu::program::depth(function, &gpu, &given);
+                lines.push(format!("// reductions that follow each other: {depth}"));
+                lines.extend(launched(function, &gpu, &given));
+                lines
+            });
+            Ok(said.into_iter().flatten().fold(text, |text, line| text + &line + "\n"))
         }
         _ => written(&all, shown, scheduling.machine(), name),
+    }
+}
+
+/// The kernels that a plan launches, as comments: those of a loop once, none of what is done before the first run.
+fn launched(function: &Function, gpu: &Gpu, given: &Schedules) -> Vec<String> {
+    let program = Program { name: function.name.clone(), functions: vec![function.clone()] };
+    match surject_gpu::program::planned(&program, &function.name, gpu, given) {
+        Ok(planned) => {
+            let plan = &planned.plan;
+            let name = |(_, step): (usize, &Step)| match step {
+                Step::Launch { kernel, .. } => plan.kernels.get(*kernel as usize).map(|k| k.name.clone()),
+                _ => None,
+            };
+            plan.walk().into_iter().filter_map(name).map(|name| format!("// launch {name}")).collect()
+        }
+        Err(error) => vec![format!("// no plan: {error}")],
     }
 }
 

@@ -326,6 +326,9 @@ impl Block<'_> {
     fn warps(&self) -> i64 {
         match self.tiles.shares[0] {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tiles.rows / rows.max(1),
+            Share::Grid { own: [rows, _], across } => {
+                self.tiles.rows / rows.saturating_mul(WARP / across.max(1)).max(1)
+            }
             Share::Group => self.tiles.rows / GROUP_ROWS,
         }
     }
@@ -405,7 +408,7 @@ impl Block<'_> {
 /// Stages of shared memory.
 fn stages(c: &Contraction, turns: &Turns) -> i64 {
     match c.tiles.share {
-        Share::Thread(_) => turns.count.min(2),
+        Share::Thread(_) | Share::Grid { .. } => turns.count.min(2),
         Share::Warp(_) | Share::Group => 1,
     }
 }

@@ -152,9 +152,17 @@ impl Lowering<'_> {
         (row, column): (Affine, Affine),
         turns: &Turns,
     ) -> Lowered<()> {
-        let asynchronous = !matches!(c.tiles.share, Share::Thread(_)) && self.expression.copies(c);
+        let in_background = match c.tiles.share {
+            Share::Thread(_) => false,
+            // The first tiles are copied before it is known that there are any.
+            Share::Grid { .. } => !matches!(turns.picked, Picked::Listed(_)),
+            Share::Warp(_) | Share::Group => true,
+        };
+        let asynchronous = in_background && self.expression.copies(c);
         let stages = match c.tiles.share {
             Share::Thread(_) => 2,
+            Share::Grid { .. } if asynchronous => warps::STAGES,
+            Share::Grid { .. } => 2,
             Share::Warp(_) if asynchronous => warps::STAGES,
             Share::Warp(_) => 1,
             Share::Group => warps::GROUP_STAGES,
@@ -164,7 +172,10 @@ impl Lowering<'_> {
         let column = column.times(c.tiles.tile[1]).ok_or_else(overflow)?;
         let (left, right) = sides(c, &memory, (row, column), &|l| self.expression.dag.extent(l));
         match c.tiles.share {
-            Share::Thread(share) => self.by_threads(c, share, (&left, &right), turns),
+            Share::Thread(own) => self.by_threads(c, own, (&left, &right), turns, None),
+            Share::Grid { own, .. } => {
+                self.by_threads(c, own, (&left, &right), turns, asynchronous.then_some(stages))
+            }
             Share::Warp(rows) => {
                 self.by_warps(c, rows, (&left, &right), turns, asynchronous.then_some(stages))
             }
@@ -183,7 +194,9 @@ impl Lowering<'_> {
         let column = column.times(c.tiles.tile[1]).ok_or_else(overflow)?;
         let (left, right) = sides(c, memory, (row, column), &|l| self.expression.dag.extent(l));
         match c.tiles.share {
-            Share::Thread(share) => self.by_threads(c, share, (&left, &right), turns),
+            Share::Thread(own) | Share::Grid { own, .. } => {
+                self.by_threads(c, own, (&left, &right), turns, None)
+            }
             Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), turns, None),
             Share::Group => Err(CodegenError::malformed("a chain by four warps together")),
         }

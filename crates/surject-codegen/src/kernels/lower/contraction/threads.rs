@@ -1,8 +1,10 @@
 //! Each thread sums products in registers.
 //!
 //! A warp has some rows of the tile, which all of its threads read at once; the threads are neighbours along the columns.
-//! What the next turn needs is loaded before the products of a turn, and stored into the other stage after them.
+//! In a grid some of them are along the rows, and a warp reads less for as many products. What the next turn needs is loaded
+//! before the products of a turn, and stored into the other stage after them; or copied in the background.
 
+use super::super::super::contraction::Share;
 use super::super::joined_in;
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, WIDEST, overflow};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
@@ -20,21 +22,26 @@ impl Lowering<'_> {
         share: [i64; 2],
         (left, right): (&Side, &Side),
         turns: &Turns,
+        stages: Option<i64>,
     ) -> Lowered<()> {
         let warps = c.tiles.warps();
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let (thread, _) = self.b.open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]);
         let agents = Agents { warp, thread, warps };
+        let sums_of = |w: &mut Self| match stages {
+            Some(stages) => w.sums_in_background(c, share, (left, right), turns, (&agents, stages)),
+            None => w.sums_of_threads(c, share, (left, right), turns, &agents),
+        };
         let sums = match &turns.picked {
             Picked::Where(mem, at, count) => {
                 let needed = self.any_element(*mem, at, *count)?;
                 let none = self.no_sums(c, share);
                 self.b.open_if(needed);
-                let sums = self.sums_of_threads(c, share, (left, right), turns, &agents)?;
+                let sums = sums_of(self)?;
                 self.b.open_else(&sums);
                 self.b.close_if(&none)
             }
-            _ => self.sums_of_threads(c, share, (left, right), turns, &agents)?,
+            _ => sums_of(self)?,
         };
         self.results((share, c), (left, right), &agents, sums)?;
         (0..2).for_each(|_| _ = self.b.close_for(&[]));
@@ -106,6 +113,54 @@ impl Lowering<'_> {
         Ok(sums)
     }
 
+    /// The same, where copies run ahead of the products by all stages but one.
+    fn sums_in_background(
+        &mut self,
+        c: &Contraction,
+        share: [i64; 2],
+        (left, right): (&Side, &Side),
+        turns: &Turns,
+        (agents, stages): (&Agents, i64),
+    ) -> Lowered<Vec<Value>> {
+        let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
+        let copy = |w: &mut Self, number: &Affine, stage: &Affine| {
+            let depth = w.frames.len();
+            let first = w.turn(c, turns, number)?;
+            for side in [left, right] {
+                w.copy(side, (c.loops[2], &first), stage, agents)?;
+            }
+            w.b.effect(Op::AsyncCommit);
+            w.frames.truncate(depth);
+            Ok::<_, crate::CodegenError>(())
+        };
+        let ahead = stages - 1;
+        for number in 0..ahead.max(1) {
+            copy(self, &number.into(), &number.into())?;
+        }
+        let mut carried = self.no_sums(c, share);
+        if stages == 1 {
+            self.b.effect(Op::AsyncWait(0));
+            self.b.effect(Op::Barrier(Level::Block));
+            return self.products((share, c), (left, right), joined, agents, (&0.into(), carried));
+        }
+        carried.extend([self.integer(0), self.integer(ahead)]);
+        let end = self.end_of_turns(turns)?;
+        let (number, mut carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
+        let free = carried.pop().ok_or_else(overflow)?;
+        let stage = carried.pop().ok_or_else(overflow)?;
+        let next = self.further(turns, &number.into(), ahead)?;
+        // After the barrier every copy of this turn is there, and nobody reads the stage before.
+        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::Barrier(Level::Block));
+        copy(self, &next.into(), &free.into())?;
+        let mut sums = self.products((share, c), (left, right), joined, agents, (&stage.into(), carried))?;
+        sums.extend([self.next_stage(stage, stages)?, self.next_stage(free, stages)?]);
+        let mut sums = self.b.close_for(&sums);
+        sums.truncate(sums.len() - 2);
+        self.b.effect(Op::AsyncWait(0));
+        Ok(sums)
+    }
+
     /// Adds the products of a stage to the sums.
     pub(in crate::kernels::lower) fn products(
         &mut self,
@@ -117,16 +172,9 @@ impl Lowering<'_> {
     ) -> Lowered<Vec<Value>> {
         let written = if c.tiles.tile[2] % WRITTEN == 0 { WRITTEN } else { TERMS };
         let (number, sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);
-        let mut products = Products {
-            rows,
-            lanes,
-            groups: groups(c, lanes),
-            joined,
-            first_row: Affine::from(agents.warp).times(rows).ok_or_else(overflow)?,
-            first_column: Affine::from(agents.thread).times(lanes).ok_or_else(overflow)?,
-            stage: stage.clone(),
-            sums,
-        };
+        let spot = self.spot(c, [rows, lanes], left, agents)?;
+        let mut products =
+            Products { rows, lanes, groups: groups(c, lanes), joined, spot, stage: stage.clone(), sums };
         for chunk in (0..written).step_by(TERMS as usize) {
             let term = Affine::from(number).plus(&chunk.into(), 1).ok_or_else(overflow)?;
             let columns = self.columns(right, &products, &term)?;
@@ -138,12 +186,43 @@ impl Lowering<'_> {
         Ok(self.b.close_for(&products.sums))
     }
 
+    /// Where the rows and columns of a thread are. Threads along the rows have chunks of them in turn, whose banks differ.
+    fn spot(
+        &mut self,
+        c: &Contraction,
+        [rows, lanes]: [i64; 2],
+        left: &Side,
+        agents: &Agents,
+    ) -> Lowered<Spot> {
+        let across = across(c);
+        let along = WARP / across;
+        let dtype = self.expression.dag[left.node].dtype;
+        let chunk = match (along, left.how.by_terms) {
+            (1, _) => rows,
+            (_, true) => 1,
+            (_, false) => at_once(dtype, rows),
+        };
+        let (row, column) = if along == 1 {
+            (Affine::from(0), Affine::from(agents.thread))
+        } else {
+            let last = self.integer(across - 1);
+            let bits = self.integer(i64::from(across.trailing_zeros()));
+            let column = self.b.binary(BinaryOp::And, agents.thread, last);
+            (self.b.binary(BinaryOp::ShrLogical, agents.thread, bits).into(), column.into())
+        };
+        let first_row = Affine::from(agents.warp).times(rows * along);
+        let first_row = first_row.and_then(|first| first.plus(&row, chunk)).ok_or_else(overflow)?;
+        let first_column = column.times(lanes).ok_or_else(overflow)?;
+        let (next_chunk, next_group) = (chunk * along, across * lanes);
+        Ok(Spot { first_row, first_column, chunk, next_chunk, next_group })
+    }
+
     /// The columns of a thread from a term on: those of each term, group by group.
     fn columns(&mut self, right: &Side, p: &Products, first: &Affine) -> Lowered<Vec<Vec<Value>>> {
         let dtype = self.expression.dag[right.node].dtype;
         let mut columns: Vec<Vec<Value>> = vec![Vec::new(); TERMS as usize];
         for group in 0..p.groups {
-            let column = p.first_column.plus(&(group * WARP * p.lanes).into(), 1).ok_or_else(overflow)?;
+            let column = p.spot.column(group).ok_or_else(overflow)?;
             let place = |term: i64| {
                 let term = first.plus(&term.into(), 1).ok_or_else(overflow)?;
                 right.element(&column, &term, &p.stage).ok_or_else(overflow)
@@ -215,7 +294,7 @@ impl Lowering<'_> {
         (row, first, term): (i64, &Affine, i64),
         count: i64,
     ) -> Lowered<Vec<Value>> {
-        let row = p.first_row.plus(&row.into(), 1).ok_or_else(overflow)?;
+        let row = p.spot.row(row).ok_or_else(overflow)?;
         let term = first.plus(&term.into(), 1).ok_or_else(overflow)?;
         let place = left.element(&row, &term, &p.stage).ok_or_else(overflow)?;
         self.neighbours(left, place, self.expression.dag[left.node].dtype, count)
@@ -247,13 +326,11 @@ impl Lowering<'_> {
         sums: Vec<Value>,
     ) -> Lowered<()> {
         let dtype = self.expression.dag[c.parts.sum].dtype;
+        let spot = self.spot(c, [rows, lanes], left, agents)?;
         for (i, sum) in sums.into_iter().enumerate() {
             let (group, row) = (i as i64 / rows, i as i64 % rows);
-            let own = Affine::from(agents.warp).times(rows).and_then(|a| a.plus(&row.into(), 1));
-            let row = own.and_then(|own| left.first.plus(&own, 1)).ok_or_else(overflow)?;
-            let own = Affine::from(agents.thread).times(lanes);
-            let own = own.and_then(|a| a.plus(&Affine::from(group * WARP * lanes), 1));
-            let column = own.and_then(|own| right.first.plus(&own, 1)).ok_or_else(overflow)?;
+            let row = spot.row(row).and_then(|own| left.first.plus(&own, 1)).ok_or_else(overflow)?;
+            let column = spot.column(group).and_then(|own| right.first.plus(&own, 1)).ok_or_else(overflow)?;
             let (depth, outside) = (self.frames.len(), self.lanes);
             self.set_own(left, row);
             if lanes > 1 {
@@ -274,6 +351,27 @@ impl Lowering<'_> {
     }
 }
 
+/// Where the rows and columns of a thread are in a tile.
+struct Spot {
+    first_row: Affine,
+    first_column: Affine,
+    /// Rows that it has next to each other, and how far apart the next ones are.
+    chunk: i64,
+    next_chunk: i64,
+    /// How far apart its groups of columns are.
+    next_group: i64,
+}
+
+impl Spot {
+    fn row(&self, number: i64) -> Option<Affine> {
+        self.first_row.plus(&(number / self.chunk * self.next_chunk + number % self.chunk).into(), 1)
+    }
+
+    fn column(&self, group: i64) -> Option<Affine> {
+        self.first_column.plus(&(group * self.next_group).into(), 1)
+    }
+}
+
 /// The sums of a thread, and where what it multiplies is.
 struct Products {
     rows: i64,
@@ -282,8 +380,7 @@ struct Products {
     groups: i64,
     /// The type of the sums.
     joined: DType,
-    first_row: Affine,
-    first_column: Affine,
+    spot: Spot,
     stage: Affine,
     /// Row by row of every group.
     sums: Vec<Value>,
@@ -295,7 +392,15 @@ fn at_once(dtype: DType, most: i64) -> i64 {
     if most % all == 0 { all } else { 1 }
 }
 
+/// The threads of a warp along the columns.
+fn across(c: &Contraction) -> i64 {
+    match c.tiles.share {
+        Share::Grid { across, .. } => across,
+        _ => WARP,
+    }
+}
+
 /// How often the columns of a thread repeat: those of the other threads of its warp lie between.
 fn groups(c: &Contraction, lanes: i64) -> i64 {
-    c.tiles.tile[1] / (WARP * lanes)
+    c.tiles.tile[1] / (across(c) * lanes)
 }
