@@ -2,6 +2,10 @@
 //!
 //! [`Cpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
 //!
+//! * `tiles`: sums of several rows and several vectors of results are in registers together, where rows need the same elements,
+//!   which are packed into panels;
+//! * `scans`: lines are scanned in order, in lanes;
+//! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
 //! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside;
 //! * `scalar`: element by element, which every expression allows.
@@ -12,7 +16,7 @@
 mod strategies;
 pub mod write;
 
-use strategies::{Dots, Rows, Scalar};
+use strategies::{Dots, Rows, Scalar, Scans, Tiles, Transposes};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::native::{Native, Tasks};
@@ -25,6 +29,10 @@ pub struct Cpu {
     pub name: &'static str,
     /// The bytes of a vector register; 0: it has no vectors.
     pub vector_bytes: usize,
+    /// How many vector registers there are.
+    pub vector_registers: i64,
+    /// Does it add a product to a sum in one operation?
+    pub has_fma: bool,
     /// Scalar operations that a task has at least: fewer are not worth sharing out.
     pub task_operations: f64,
 }
@@ -32,9 +40,27 @@ pub struct Cpu {
 impl Cpu {
     /// The CPUs with a name, the one without vectors first, then by the bytes of these.
     pub const ALL: [Cpu; 3] = [
-        Cpu { name: "generic", vector_bytes: 0, task_operations: 65_536.0 },
-        Cpu { name: "avx2", vector_bytes: 32, task_operations: 65_536.0 },
-        Cpu { name: "avx512", vector_bytes: 64, task_operations: 65_536.0 },
+        Cpu {
+            name: "generic",
+            vector_bytes: 0,
+            vector_registers: 0,
+            has_fma: false,
+            task_operations: 65_536.0,
+        },
+        Cpu {
+            name: "avx2",
+            vector_bytes: 32,
+            vector_registers: 16,
+            has_fma: true,
+            task_operations: 65_536.0,
+        },
+        Cpu {
+            name: "avx512",
+            vector_bytes: 64,
+            vector_registers: 32,
+            has_fma: true,
+            task_operations: 65_536.0,
+        },
     ];
 
     /// The CPU of this name.
@@ -69,6 +95,26 @@ impl Machine for Cpu {
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        vec![Box::new(Rows(self.clone())), Box::new(Dots(self.clone())), Box::new(Scalar(self.clone()))]
+        let cpu = || self.clone();
+        vec![
+            Box::new(Tiles(cpu())),
+            Box::new(Scans(cpu())),
+            Box::new(Transposes(cpu())),
+            Box::new(Rows(cpu())),
+            Box::new(Dots(cpu())),
+            Box::new(Scalar(cpu())),
+        ]
+    }
+
+    fn vector_bytes(&self) -> usize {
+        self.vector_bytes
+    }
+
+    /// A line that is long and has no others beside it is cut into blocks, which tasks share.
+    fn scan_block(&self, expression: &Expression, _along: &str, length: i64) -> Option<i64> {
+        /// Elements of a block.
+        const BLOCK: i64 = 1 << 16;
+        let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+        (points / length as f64 <= 2.0 && length >= 4 * BLOCK).then_some(BLOCK)
     }
 }

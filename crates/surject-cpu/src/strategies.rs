@@ -6,6 +6,12 @@ use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
+mod forms;
+mod tiles;
+
+pub use forms::{Scans, Transposes};
+pub use tiles::Tiles;
+
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
 
@@ -23,62 +29,123 @@ fn cost(operations: f64, lanes: i64, strided: usize, strides: usize) -> f64 {
     operations / lanes as f64 * (1.0 + share * (STRIDED * lanes as f64 - 1.0))
 }
 
+/// The operations of an expression, and its loads and stores.
+fn work(expression: &Expression) -> f64 {
+    expression.operations() + expression.accesses().iter().map(|a| a.elements).sum::<f64>()
+}
+
+/// The directives that add products to sums in one operation, where the CPU does that.
+fn fused(cpu: &Cpu, expression: &Expression) -> Vec<Directive> {
+    let reductions = expression.reductions();
+    let alone = |name: &String| reductions.iter().filter(|r| r.loops.contains(name)).all(|r| r.sums_products);
+    let products = reductions.iter().filter(|r| cpu.has_fma && r.sums_products);
+    let mut names: Vec<&String> = products.filter_map(|r| r.loops.iter().find(|name| alone(name))).collect();
+    names.dedup();
+    names.into_iter().map(|name| Directive::Fma(name.clone())).collect()
+}
+
 /// The loops over the points of a schedule, in order, and what makes them.
 struct Nest {
     /// Their names and how often they run, outermost first.
-    loops: Vec<(String, i64)>,
+    loops: Vec<PointLoop>,
     directives: Vec<Directive>,
-    /// The loop that is done in lanes.
+    /// The loops that run in step, and the one that is done in lanes.
+    jammed: Vec<String>,
     lanes: Option<String>,
+}
+
+/// A loop over points, or a part of one.
+#[derive(Clone)]
+struct PointLoop {
+    name: String,
+    extent: i64,
+    parallel: bool,
+    /// Is it the outer loop of a split that does not divide?
+    cut: bool,
 }
 
 impl Nest {
     fn new(loops: &[LoopInfo]) -> Nest {
-        let loops = loops.iter().map(|l| (l.name.clone(), l.extent)).collect();
-        Nest { loops, directives: Vec::new(), lanes: None }
+        let point = |l: &LoopInfo| PointLoop {
+            name: l.name.clone(),
+            extent: l.extent,
+            parallel: l.parallel,
+            cut: false,
+        };
+        let loops = loops.iter().map(point).collect();
+        Nest { loops, directives: Vec::new(), jammed: Vec::new(), lanes: None }
     }
 
     fn split(&mut self, at: usize, by: i64) {
-        let (name, extent) = self.loops[at].clone();
+        let PointLoop { name, extent, parallel, cut } = self.loops[at].clone();
         self.directives.push(Directive::Split(name.clone(), by));
-        self.loops[at] = (format!("{name}.o"), (extent + by - 1) / by);
-        self.loops.insert(at + 1, (format!("{name}.i"), by));
+        let part =
+            |end: &str, extent, cut| PointLoop { name: format!("{name}.{end}"), extent, parallel, cut };
+        self.loops[at] = part("o", (extent + by - 1) / by, cut || extent % by != 0);
+        self.loops.insert(at + 1, part("i", by, cut));
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.loops.iter().position(|l| l.name == name)
     }
 
     /// Blocks of a loop stand where the loop stood, its lanes inside of everything.
     fn vectorise(&mut self, name: &str, by: i64) {
-        let Some(at) = self.loops.iter().position(|l| l.0 == name) else { return };
+        if let Some(lanes) = self.innermost(name, by) {
+            self.lanes = Some(lanes);
+        }
+    }
+
+    /// So many iterations of a loop run in step.
+    fn jam(&mut self, name: &str, by: i64) {
+        if let Some(inner) = self.innermost(name, by) {
+            self.jammed.push(inner);
+        }
+    }
+
+    /// Splits a loop; the inner part stands inside of everything.
+    fn innermost(&mut self, name: &str, by: i64) -> Option<String> {
+        let at = self.position(name)?;
         self.split(at, by);
-        let lanes = self.loops.remove(at + 1);
-        self.lanes = Some(lanes.0.clone());
-        self.loops.push(lanes);
+        let inner = self.loops.remove(at + 1);
+        self.loops.push(inner.clone());
+        Some(inner.name)
     }
 
     /// Tasks share the outermost loop, if its iterations are independent and there is enough to do for several: each
-    /// gets some iterations one after the other.
-    fn share(&mut self, cpu: &Cpu, expression: &Expression, points: &[LoopInfo]) {
-        let Some((name, extent)) = self.loops.first().cloned() else { return };
-        if !points.first().is_some_and(|l| l.parallel) || Some(&name) == self.lanes.as_ref() {
-            return;
+    /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
+    /// outside of all.
+    fn share(&mut self, cpu: &Cpu, expression: &Expression) {
+        let operations = work(expression);
+        let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
+        let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
+        let chunk = |l: &PointLoop| {
+            let of_one = operations / l.extent.max(1) as f64;
+            let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(1);
+            (needed..=l.extent / 2).find(|chunk| l.extent % chunk == 0)
+        };
+        let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
+        let Some((at, chunk)) = found else { return };
+        let mut shared = self.loops[at].name.clone();
+        if chunk > 1 || self.loops[at].cut {
+            self.split(at, chunk);
+            shared = format!("{shared}.o");
         }
-        let of_one = expression.operations() / extent.max(1) as f64;
-        let needed = (cpu.task_operations / of_one.max(1.0)).ceil() as i64;
-        if needed <= 1 && extent > 1 {
-            self.directives.push(Directive::Parallel(name, Level::Task));
-        } else if let Some(chunk) = (needed..=extent / 2).find(|chunk| extent % chunk == 0) {
-            self.split(0, chunk);
-            self.directives.push(Directive::Parallel(format!("{name}.o"), Level::Task));
-        }
+        let outermost = self.loops.remove(at);
+        self.loops.insert(0, outermost);
+        self.directives.push(Directive::Parallel(shared, Level::Task));
     }
 
     /// The directives; the order of the loops stands before what is said of them.
     fn directives(self) -> Vec<Directive> {
         let is_split = |d: &Directive| matches!(d, Directive::Split(..));
         let (mut all, rest): (Vec<_>, Vec<_>) = self.directives.into_iter().partition(is_split);
-        if !all.is_empty() {
-            all.push(Directive::Order(self.loops.into_iter().map(|l| l.0).collect()));
+        let shared = rest.iter().any(|d| matches!(d, Directive::Parallel(..)));
+        if !all.is_empty() || shared {
+            all.push(Directive::Order(self.loops.into_iter().map(|l| l.name).collect()));
         }
         all.extend(rest);
+        all.extend(self.jammed.into_iter().map(Directive::Jam));
         all.extend(self.lanes.map(Directive::Vectorise));
         all
     }
@@ -118,10 +185,12 @@ impl Strategy for Rows {
         let by = if sums && row.extent % wide == 0 { wide } else { lanes };
         let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
-        nest.share(&self.0, expression, &loops);
-        let lanewise = (expression.operations() - scalar).max(0.0);
+        nest.share(&self.0, expression);
+        let lanewise = (work(expression) - scalar).max(0.0);
         let cost = scalar + cost(lanewise, lanes, strided(&strides), strides.len());
-        Ok(Proposal { schedule: Schedule { directives: nest.directives() }, cost })
+        let mut directives = nest.directives();
+        directives.extend(fused(&self.0, expression));
+        Ok(Proposal { schedule: Schedule { directives }, cost })
     }
 }
 
@@ -165,13 +234,15 @@ impl Strategy for Dots {
         let schedule = |row: Option<&LoopInfo>| {
             let mut nest = Nest::new(&loops);
             row.iter().for_each(|row| nest.vectorise(&row.name, lanes));
-            nest.share(&self.0, expression, &loops);
-            let directives = nest.directives().into_iter().chain(terms.iter().cloned()).collect();
+            nest.share(&self.0, expression);
+            let mut directives = nest.directives();
+            directives.extend(terms.iter().cloned());
+            directives.extend(fused(&self.0, expression));
             Schedule { directives }
         };
         let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
         let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
-        Ok(Proposal { schedule, cost: cost(expression.operations(), lanes, 0, 1) })
+        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) })
     }
 }
 
@@ -186,7 +257,9 @@ impl Strategy for Scalar {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
-        nest.share(&self.0, expression, &loops);
-        Ok(Proposal { schedule: Schedule { directives: nest.directives() }, cost: expression.operations() })
+        nest.share(&self.0, expression);
+        let mut directives = nest.directives();
+        directives.extend(fused(&self.0, expression));
+        Ok(Proposal { schedule: Schedule { directives }, cost: work(expression) })
     }
 }

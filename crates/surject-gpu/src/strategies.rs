@@ -8,9 +8,9 @@ use crate::Gpu;
 use crate::model::model;
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::running::Running;
+use surject_codegen::kernels::running::{Running, Scanners};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
-use surject_codegen::kernels::transpose::TransposeTile;
+use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
 use surject_kernel::Level;
 
 /// The most blocks in the second and third dimension of a grid.
@@ -509,7 +509,7 @@ impl Strategy for Transposes {
                 (false, true) => [(ELEMENTS / b / warp).max(1) * warp, b],
                 (true, true) => [a, b],
             };
-            let tile = TransposeTile { loops, tile, warps: WARPS };
+            let tile = TransposeTile { loops, tile, by: Transposers::Warps(WARPS) };
             let found = proposal(&self.0, expression, vec![Directive::Transpose(tile)]);
             if found.schedule.check(expression).is_err() {
                 continue;
@@ -551,7 +551,7 @@ impl Strategy for Scans {
             let each = [4, 8, 16].into_iter().find(|each| length <= Scans::LINE * each);
             let each = each.ok_or_else(|| format!("a line of {length} elements is more than a block has"))?;
             let threads = ((length + each - 1) / each + warp - 1) / warp * warp;
-            Running { along, across: None, threads, each }
+            Running { along, across: None, by: Scanners::Threads { threads, each } }
         } else {
             let next = |l: &&LoopInfo| {
                 l.parallel && expression.strides(&l.name).iter().any(|s| s.stored && s.elements == 1)
@@ -561,7 +561,7 @@ impl Strategy for Scans {
             let lanes = lanes(expression, &across.name, across.extent);
             let each = if lines / lanes as f64 >= Scans::THREADS / 8.0 { lanes } else { 1 };
             let threads = ((across.extent / each + warp - 1) / warp * warp).clamp(warp, ACROSS);
-            Running { along, across: Some(across.name.clone()), threads, each }
+            Running { along, across: Some(across.name.clone()), by: Scanners::Threads { threads, each } }
         };
         let found = proposal(&self.0, expression, vec![Directive::Scan(running)]);
         found.schedule.check(expression).map_err(|error| error.to_string())?;

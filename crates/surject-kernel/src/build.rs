@@ -246,6 +246,21 @@ impl Builder {
         value
     }
 
+    /// How many scopes are open.
+    pub fn depth(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// Elements of memory that nothing has written since so many scopes were open, nor will as long as they are: one value
+    /// for the same elements, in the outermost of the scopes since then in which it is known.
+    pub fn load_settled(&mut self, place: Place, ty: Type, depth: usize) -> Value {
+        let fill = Scalar::zero(ty.dtype);
+        let op = Op::Load { place, fill, temporality: Temporality::Normal };
+        let inside = self.scopes.iter().rposition(|s| !s.always).unwrap_or(0);
+        let home = self.home(&op).max(inside).max(depth.saturating_sub(1));
+        self.place(op, ty, home)
+    }
+
     /// Writes elements.
     pub fn store(&mut self, place: Place, value: Value) {
         self.effect(Op::Store { place, value, temporality: Temporality::Normal });

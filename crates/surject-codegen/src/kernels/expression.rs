@@ -13,7 +13,8 @@ use crate::expression::polyphase::{self, Change, Shape};
 use crate::expression::stop::Stop;
 use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
-use surject_ir::{AccOp, DType, FieldId, FieldKind, Function, TensorType, Var};
+use std::fmt;
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, Var};
 
 /// What a tensor of an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +25,16 @@ pub enum Tensor {
     Target,
     /// A temporary of the assignment, by number.
     Temporary(usize),
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tensor::Var(var) => write!(f, "v{}", var.0),
+            Tensor::Target => write!(f, "out"),
+            Tensor::Temporary(number) => write!(f, "t{number}"),
+        }
+    }
 }
 
 /// What one kernel computes: for every point of some loops, values that are stored.
@@ -73,6 +84,8 @@ pub struct Stride {
 /// A load or a store of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessInfo {
+    /// The tensor.
+    pub tensor: Tensor,
     /// The bytes of an element.
     pub bytes: usize,
     /// Is it stored?
@@ -101,6 +114,8 @@ pub struct Reduction {
     pub outer: Vec<String>,
     /// The scalar operations of all of its values, each computed once.
     pub operations: f64,
+    /// Are its terms products of floats that are summed in their own type?
+    pub sums_products: bool,
 }
 
 impl Expression {
@@ -135,7 +150,7 @@ impl Expression {
                 let body = self.dag.reachable(&[*body]);
                 let operations = terms * (1 + body.iter().filter(|n| !leaf(n)).count()) as f64;
                 let loops = loops.iter().map(name).collect();
-                Some(Reduction { op: *op, loops, outer, operations })
+                Some(Reduction { op: *op, loops, outer, operations, sums_products: self.sums_products(n) })
             }
             _ => None,
         });
@@ -170,10 +185,10 @@ impl Expression {
         });
         let stores = self.outputs.iter().map(|o| (o.to, &o.address, true));
         let access = |(buf, address, stored): (Buf, &crate::expression::address::Lin, bool)| {
-            let &(_, dtype, elements) = self.memory.get(&buf)?;
+            let &(tensor, dtype, elements) = self.memory.get(&buf)?;
             let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
             let elements = self.dag.points(address.loops()).min(elements as f64);
-            Some(AccessInfo { bytes: dtype.size(), stored, elements, strides })
+            Some(AccessInfo { tensor, bytes: dtype.size(), stored, elements, strides })
         };
         loads.chain(stores).filter_map(access).collect()
     }
@@ -229,6 +244,17 @@ impl Expression {
         }
         let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
         found.into_iter().filter_map(|((buf, stored), bytes)| Some((tensor(buf)?, bytes, stored))).collect()
+    }
+
+    /// Is a reduction a sum of products of floats that are summed in their own type?
+    pub(crate) fn sums_products(&self, reduction: NodeId) -> bool {
+        match self.dag[reduction].node {
+            Node::Reduce { op: AccOp::Add, body, .. } => {
+                let of_floats = matches!(self.dag[body].dtype, DType::F32 | DType::F64);
+                of_floats && matches!(self.dag[body].node, Node::Binary(BinaryOp::Mul, ..))
+            }
+            _ => false,
+        }
     }
 
     /// The nodes, children before parents.

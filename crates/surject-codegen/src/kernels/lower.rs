@@ -6,9 +6,15 @@
 
 mod chain;
 mod contraction;
+mod jam;
 mod meet;
+mod pack;
+mod parts;
 mod running;
+mod tasks;
 mod transpose;
+
+use parts::Opened;
 
 pub(crate) use chain::{lower_chain, lower_listed, lower_online};
 
@@ -61,12 +67,7 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
             (false, true) => Access::Write,
             (_, false) => Access::Read,
         };
-        let name = match tensor {
-            Tensor::Var(var) => format!("v{}", var.0),
-            Tensor::Target => "out".to_string(),
-            Tensor::Temporary(number) => format!("t{number}"),
-        };
-        memory.insert(buf, b.parameter(name, dtype, elements, access));
+        memory.insert(buf, b.parameter(tensor.to_string(), dtype, elements, access));
         tensors.push(tensor);
     }
     let mut lowering = Lowering::new(expression, &resolved, b, memory);
@@ -85,6 +86,18 @@ struct Frame {
     /// The loops that have a value from here on.
     binds: LoopSet,
     values: HashMap<NodeId, Value>,
+}
+
+/// A reduction that is computed.
+struct Reduction {
+    op: AccOp,
+    /// The type in which terms are joined.
+    joined: DType,
+    body: NodeId,
+    /// The lanes in which terms are joined.
+    lanes: usize,
+    /// Are products added without being rounded?
+    fused: bool,
 }
 
 struct Lowering<'a> {
@@ -111,17 +124,12 @@ struct Lowering<'a> {
     windows: HashMap<Buf, chain::Window>,
     /// What was loaded of them, where it stays in registers.
     kept: Option<HashMap<(Place, Type), Value>>,
-}
-
-/// The most iterations that are written out; more stay a loop that is unrolled.
-const WRITTEN: i64 = 64;
-
-/// The iterations of a loop, each written for itself with its number; or once, as a loop.
-fn written_out(axis: &Axis) -> Vec<Option<i64>> {
-    match axis.kind {
-        AxisKind::Unrolled if axis.extent <= WRITTEN => (0..axis.extent).map(Some).collect(),
-        _ => vec![None],
-    }
+    /// The panels that are filled here, by the loads that read them.
+    panels: HashMap<NodeId, pack::Filled<'a>>,
+    /// Loops that are cut, and of which all iterations here exist.
+    whole: LoopSet,
+    /// Loops whose part here is the last one, which has so many iterations.
+    rest: HashMap<LoopId, i64>,
 }
 
 /// The type that values are joined in: sums and products of 16-bit floats in `f32`, and rounded once.
@@ -154,6 +162,9 @@ impl<'a> Lowering<'a> {
             joined: HashSet::new(),
             windows: HashMap::new(),
             kept: None,
+            panels: HashMap::new(),
+            whole: LoopSet::default(),
+            rest: HashMap::new(),
         }
     }
 }
@@ -180,6 +191,9 @@ impl Lowering<'_> {
             let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
             self.reductions_known(&roots, &axes[i..])?;
         }
+        if axes.get(i).is_some_and(|a| a.kind == AxisKind::Jammed) {
+            return self.jammed(&axes[i..]);
+        }
         let Some(axis) = axes.get(i) else {
             // What all threads or warps compute, one of them stores.
             let spread = |level: Level| axes.iter().any(|a| a.kind == AxisKind::Parallel(level));
@@ -196,31 +210,21 @@ impl Lowering<'_> {
             self.b.close_if(&[]);
             return Ok(());
         };
-        let (depth, lanes, places) = (self.frames.len(), self.lanes, self.places.clone());
-        for number in written_out(axis) {
-            match number {
-                Some(number) => {
-                    self.bind(axis, number.into())?;
-                    self.nest(axes, i + 1, outer)?;
-                }
-                None => {
-                    let opened = self.open(axis, &[])?.is_some();
-                    self.nest(axes, i + 1, outer)?;
-                    if opened {
-                        self.close(&[]);
-                    }
-                }
-            }
-            self.frames.truncate(depth);
-            (self.lanes, self.places) = (lanes, places.clone());
+        let outside = self.outside();
+        for part in self.parts_of_points(axis)? {
+            let opened = self.open_part(axis, &part, &[])?;
+            self.fill_panels(axis)?;
+            self.nest(axes, i + 1, outer)?;
+            self.close_part(opened);
+            self.return_to(&outside);
         }
         Ok(())
     }
 
-    /// Opens a loop that carries these values: what it carries inside. Lanes are no loop.
-    fn open(&mut self, axis: &Axis, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
+    /// Opens so many iterations of a loop that carries these values: what it carries inside. Lanes are no loop.
+    fn open(&mut self, axis: &Axis, count: Affine, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
-            AxisKind::Serial => LoopKind::Serial,
+            AxisKind::Serial | AxisKind::Jammed => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
             AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => {
                 let agent = if level == Level::Thread { self.thread } else { self.warp };
@@ -236,7 +240,7 @@ impl Lowering<'_> {
                 return Ok(None);
             }
         };
-        let (variable, carried) = self.b.open_for(0, axis.extent, 1, kind, inits);
+        let (variable, carried) = self.b.open_for(0, count, 1, kind, inits);
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
@@ -330,6 +334,7 @@ impl Lowering<'_> {
         let (dtype, lanes) = (data.dtype, self.lanes_of(data.deps));
         let ty = Type::vector(dtype, lanes);
         Ok(match &data.node {
+            Node::Load { .. } if self.panels.contains_key(&id) => self.load_of_panel(id, ty)?,
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;
                 self.load(*buf, place, ty)
@@ -395,72 +400,86 @@ impl Lowering<'_> {
     fn reduce(&mut self, id: NodeId, op: AccOp, body: NodeId, lanes: usize) -> Lowered<Value> {
         let resolved = self.resolved;
         let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
-        let dtype = self.expression.dag[id].dtype;
-        let joined = joined_in(dtype, op);
-        let join = joining(op)?;
+        let reduction = self.reduction(id, (op, body), axes, lanes);
         self.reductions_known(&[body], axes)?;
-        let (outside, places) = (self.lanes, self.places.clone());
-        let depth = self.frames.len();
+        let outside = self.outside();
         // A loop that is open further out runs anew.
         axes.iter().for_each(|a| _ = self.places.remove(&a.of));
+        let sum = self.b.splat(op.neutral(reduction.joined), reduction.lanes);
+        let next = self.terms(axes, 0, &reduction, sum)?;
+        self.return_to(&outside);
+        self.whole_reduction(id, &reduction, axes, lanes, next)
+    }
+
+    /// What is known of a reduction over these loops, whose value has so many lanes.
+    fn reduction(&self, id: NodeId, (op, body): (AccOp, NodeId), axes: &[Axis], lanes: usize) -> Reduction {
+        let joined = joined_in(self.expression.dag[id].dtype, op);
         let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
-        let sum = self.b.splat(op.neutral(joined), inside);
-        let next = self.terms(axes, 0, (op, joined, body, inside), sum)?;
-        self.frames.truncate(depth);
-        (self.lanes, self.places) = (outside, places);
-        let mut whole = if inside == lanes { next } else { self.b.reduce_lanes(op, next) };
+        Reduction { op, joined, body, lanes: inside, fused: self.resolved.fused.contains(&id) }
+    }
+
+    /// The value of a reduction, from what its loops have in the end.
+    fn whole_reduction(
+        &mut self,
+        id: NodeId,
+        reduction: &Reduction,
+        axes: &[Axis],
+        lanes: usize,
+        next: Value,
+    ) -> Lowered<Value> {
+        let (op, join) = (reduction.op, joining(reduction.op)?);
+        let mut whole = if reduction.lanes == lanes { next } else { self.b.reduce_lanes(op, next) };
         if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
             whole = self.join_threads(id, join, whole, threads.extent)?;
         }
         if axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp)) {
             whole = self.join_warps(id, join, whole)?;
         }
-        Ok(self.b.convert(whole, dtype))
+        Ok(self.b.convert(whole, self.expression.dag[id].dtype))
     }
 
     /// The loops of a reduction from one on, and the term in them: what is joined in the end, given what is so far.
-    fn terms(
-        &mut self,
-        axes: &[Axis],
-        i: usize,
-        reduction: (AccOp, DType, NodeId, usize),
-        sum: Value,
-    ) -> Lowered<Value> {
-        let (op, joined, body, lanes) = reduction;
-        self.reductions_known(&[body], &axes[i..])?;
+    fn terms(&mut self, axes: &[Axis], i: usize, reduction: &Reduction, sum: Value) -> Lowered<Value> {
+        self.reductions_known(&[reduction.body], &axes[i..])?;
         let Some(axis) = axes.get(i) else {
-            let term = self.value(body)?;
-            let term = self.b.convert(term, joined);
-            let mut term = self.b.broadcast(term, lanes);
             let loops: LoopSet = axes.iter().map(|a| a.of).collect();
-            let guards = self.cut(loops)?;
-            if !guards.is_empty() {
-                let exists = self.b.holds(guards, lanes);
-                let none = self.b.splat(op.neutral(joined), lanes);
-                term = self.b.select(exists, term, none);
-            }
-            return Ok(self.b.binary(joining(op)?, sum, term));
+            return self.join_term(reduction, loops, sum);
         };
-        let (depth, outside, places) = (self.frames.len(), self.lanes, self.places.clone());
+        let outside = self.outside();
         let mut sum = sum;
-        for number in written_out(axis) {
-            sum = match number {
-                Some(number) => {
-                    self.bind(axis, number.into())?;
-                    self.terms(axes, i + 1, reduction, sum)?
+        for part in self.parts(axis) {
+            sum = match self.open_part(axis, &part, &[sum])? {
+                Opened::Loop(carried) => {
+                    let next = self.terms(axes, i + 1, reduction, carried[0])?;
+                    self.close(&[next])[0]
                 }
-                None => match self.open(axis, &[sum])? {
-                    Some(carried) => {
-                        let next = self.terms(axes, i + 1, reduction, carried[0])?;
-                        self.close(&[next])[0]
-                    }
-                    None => self.terms(axes, i + 1, reduction, sum)?,
-                },
+                _ => self.terms(axes, i + 1, reduction, sum)?,
             };
-            self.frames.truncate(depth);
-            (self.lanes, self.places) = (outside, places.clone());
+            self.return_to(&outside);
         }
         Ok(sum)
+    }
+
+    /// Joins the term of a reduction over these loops to what is so far.
+    fn join_term(&mut self, reduction: &Reduction, loops: LoopSet, sum: Value) -> Lowered<Value> {
+        let &Reduction { op, joined, body, lanes, fused } = reduction;
+        let guards = self.cut(loops)?;
+        if let (true, true, Node::Binary(_, x, y)) =
+            (fused, guards.is_empty(), &self.expression.dag[body].node)
+        {
+            let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
+            let ty = self.b.ty(sum);
+            return Ok(self.b.pure(Op::Fma(x, y, sum), ty));
+        }
+        let term = self.value(body)?;
+        let term = self.b.convert(term, joined);
+        let mut term = self.b.broadcast(term, lanes);
+        if !guards.is_empty() {
+            let exists = self.b.holds(guards, lanes);
+            let none = self.b.splat(op.neutral(joined), lanes);
+            term = self.b.select(exists, term, none);
+        }
+        Ok(self.b.binary(joining(op)?, sum, term))
     }
 
     /// Stores the outputs: all values are computed before the first is stored.
@@ -497,7 +516,7 @@ impl Lowering<'_> {
 
     /// Guards of the loops among these whose last block is not whole.
     fn cut(&self, loops: LoopSet) -> Lowered<Vec<surject_kernel::Guard>> {
-        let cut = self.resolved.cut.iter().filter(|&&l| loops.contains(l));
+        let cut = self.resolved.cut.iter().filter(|&&l| loops.contains(l) && !self.whole.contains(l));
         cut.map(|&l| {
             let bound = self.expression.dag.extent(l).into();
             Ok(surject_kernel::Guard { expr: self.affine(&Lin::var(l))?, bound })

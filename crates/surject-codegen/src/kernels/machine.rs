@@ -63,6 +63,11 @@ pub trait Machine {
         Spread::Tasks { points: 4096 }
     }
 
+    /// The bytes of the vectors in which library operations are computed; 0: there are none.
+    fn vector_bytes(&self) -> usize {
+        0
+    }
+
     /// What the machine expects of an expression by a schedule, in words.
     fn expects(&self, _: &Expression, _: &Schedule) -> Option<String> {
         None

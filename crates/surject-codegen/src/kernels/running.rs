@@ -3,6 +3,9 @@
 //! Where results lie next to each other along another loop, threads are neighbours there, and each runs through lines of
 //! its own. Else the threads of a block share a line: each scans a few neighbours, threads join theirs in the order of the line, by exchanges
 //! inside of a warp and through shared memory between warps, and join what comes before to their own.
+//!
+//! On a CPU lanes take the place of threads: they are neighbours along another loop, or else each vector of a line is scanned
+//! in registers, and joined to what comes before it.
 
 use super::contraction::WARP;
 use super::expression::Expression;
@@ -11,17 +14,34 @@ use crate::expression::address::LoopId;
 use crate::schedule::scan::Scan;
 use std::fmt;
 
-/// How lines are shared by threads.
+/// How lines are shared by threads, or done in lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     /// The loop that is scanned.
     pub along: String,
-    /// The loop along which threads are neighbours, if it is another one.
+    /// The loop along which threads or lanes are neighbours, if it is another one.
     pub across: Option<String>,
+    /// By whom.
+    pub by: Scanners,
+}
+
+/// Who scans lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scanners {
     /// The threads of a block.
-    pub threads: i64,
-    /// The neighbours that a thread computes.
-    pub each: i64,
+    Threads {
+        /// How many a block has.
+        threads: i64,
+        /// The neighbours that a thread computes.
+        each: i64,
+    },
+    /// Tasks, in vectors.
+    Lanes {
+        /// The lanes of a vector.
+        lanes: i64,
+        /// The lines of a task, or as many vectors across lines; it divides all of them.
+        lines: i64,
+    },
 }
 
 impl fmt::Display for Running {
@@ -30,24 +50,39 @@ impl fmt::Display for Running {
         if let Some(across) = &self.across {
             write!(f, " across {across}")?;
         }
-        write!(f, " threads {} each {}", self.threads, self.each)
+        match self.by {
+            Scanners::Threads { threads, each } => write!(f, " threads {threads} each {each}"),
+            Scanners::Lanes { lanes, lines } => write!(f, " lanes {lanes} lines {lines}"),
+        }
     }
 }
 
 impl Running {
+    const FORM: &str = "a scan is `scan ALONG [across ACROSS] threads N each N` or `… lanes N lines N`";
+
     /// Reads what stands behind `scan`.
     pub(crate) fn read(words: &[&str]) -> Result<Running, String> {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
-        let (along, across, threads, each) = match words {
-            [along, "threads", threads, "each", each] => (along, None, threads, each),
-            [along, "across", across, "threads", threads, "each", each] => {
-                (along, Some(across.to_string()), threads, each)
-            }
-            _ => return Err("a scan is `scan ALONG [across ACROSS] threads N each N`".into()),
+        let (along, across, by) = match words {
+            [along, "across", across, by @ ..] => (along, Some(across.to_string()), by),
+            [along, by @ ..] => (along, None, by),
+            [] => return Err(Self::FORM.into()),
         };
-        Ok(Running { along: along.to_string(), across, threads: number(threads)?, each: number(each)? })
+        let by = match by {
+            ["threads", threads, "each", each] => {
+                Scanners::Threads { threads: number(threads)?, each: number(each)? }
+            }
+            ["lanes", lanes, "lines", lines] => {
+                Scanners::Lanes { lanes: number(lanes)?, lines: number(lines)? }
+            }
+            _ => return Err(Self::FORM.into()),
+        };
+        Ok(Running { along: along.to_string(), across, by })
     }
 }
+
+/// The most lanes of a vector.
+const MAX_LANES: i64 = 64;
 
 /// A scan that fits an expression.
 #[derive(Clone, Debug)]
@@ -63,7 +98,10 @@ impl RunningScan {
     /// The loops whose last part is not whole.
     pub(crate) fn cut(&self) -> Vec<LoopId> {
         let shared = self.across.unwrap_or(self.scan.along);
-        let whole = self.running.threads * self.running.each;
+        let whole = match self.running.by {
+            Scanners::Threads { threads, each } => threads * each,
+            Scanners::Lanes { lanes, .. } => lanes,
+        };
         if self.expression.dag.extent(shared) % whole == 0 { Vec::new() } else { vec![shared] }
     }
 }
@@ -75,6 +113,14 @@ impl Expression {
         let scan = only_scan(self, &mut dag)?.0;
         Some((self.name(scan.along), dag.extent(scan.along)))
     }
+}
+
+/// The lines of a scan, or how many vectors are across them.
+fn lines_of(expression: &Expression, scan: &Scan, across: Option<LoopId>, lanes: i64) -> Option<i64> {
+    let beside = |l: &&LoopId| **l != scan.along && Some(**l) != across;
+    let vectors = across.map_or(1, |l| (expression.dag.extent(l) + lanes - 1) / lanes);
+    let loops = expression.loops.iter().filter(beside);
+    loops.map(|&l| expression.dag.extent(l)).try_fold(vectors, i64::checked_mul)
 }
 
 /// Checks a scan against an expression; an error says what does not fit.
@@ -90,22 +136,34 @@ pub(crate) fn fit(expression: &Expression, running: &Running) -> Result<RunningS
         let name = expression.name(*meet);
         return Err(format!("iterations of `{name}` store the same elements: they run one after the other"));
     }
-    let Running { threads, each, .. } = *running;
-    if !(1..=EACH).contains(&each) || !(WARP..=32 * WARP).contains(&threads) || threads % WARP != 0 {
-        return Err(format!("a block has 1 to 32 whole warps, and a thread 1 to {EACH} neighbours"));
-    }
     let across = match &running.across {
-        None => {
-            let length = expression.dag.extent(scan.along);
-            if length > threads * each {
-                return Err(format!("a line has {length} elements, and a block {}", threads * each));
-            }
-            None
-        }
+        None => None,
         Some(name) => {
             let l = expression.id(name).filter(|l| expression.loops.contains(l) && *l != scan.along);
             Some(l.ok_or_else(|| format!("`{name}` is no other loop over points"))?)
         }
     };
+    match running.by {
+        Scanners::Threads { threads, each } => {
+            if !(1..=EACH).contains(&each) || !(WARP..=32 * WARP).contains(&threads) || threads % WARP != 0 {
+                return Err(format!("a block has 1 to 32 whole warps, and a thread 1 to {EACH} neighbours"));
+            }
+            let length = expression.dag.extent(scan.along);
+            if across.is_none() && length > threads * each {
+                return Err(format!("a line has {length} elements, and a block {}", threads * each));
+            }
+        }
+        Scanners::Lanes { lanes, lines } => {
+            if !(1..=MAX_LANES).contains(&lanes) || across.is_none() && !(lanes as u64).is_power_of_two() {
+                return Err(format!(
+                    "a vector has 1 to {MAX_LANES} lanes, along a line a power of two of them, not {lanes}"
+                ));
+            }
+            let all = lines_of(expression, &scan, across, lanes).ok_or("more lines than numbers")?;
+            if lines < 1 || all % lines != 0 {
+                return Err(format!("{lines} lines of a task do not divide {all}"));
+            }
+        }
+    }
     Ok(RunningScan { expression: own, scan, across, running: running.clone() })
 }

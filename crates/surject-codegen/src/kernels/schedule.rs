@@ -6,6 +6,9 @@
 //! parallel i1 task       // its iterations run at the same time, by agents of a level
 //! vectorise i0.i         // its iterations are the lanes of vectors
 //! unroll k0              // its iterations are written out, so that what they have in common is computed once
+//! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
+//! fma k0                 // the products that a reduction sums are added without being rounded
+//! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -28,17 +31,19 @@
 
 use super::contraction::{Contraction, Tiles, fit};
 use super::expression::Expression;
+use super::pack::{Panel, panels};
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
 
 mod check;
-use check::{Nest, Sharing, Unfit, check};
+pub(crate) use check::Nest;
+use check::{Sharing, Unfit, check};
 
 /// A directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +58,17 @@ pub enum Directive {
     Vectorise(String),
     /// The iterations are written out.
     Unroll(String),
+    /// The iterations run in step: reductions inside of them run once.
+    Jam(String),
+    /// The products that the reductions over this loop sum are added without being rounded.
+    Fma(String),
+    /// What the loops inside of one read of a tensor is copied when an iteration of it begins.
+    Pack {
+        /// The name of the tensor.
+        tensor: String,
+        /// The loop.
+        at: String,
+    },
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
@@ -86,6 +102,9 @@ impl fmt::Display for Directive {
             Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
+            Directive::Jam(name) => write!(f, "jam {name}"),
+            Directive::Fma(name) => write!(f, "fma {name}"),
+            Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
             Directive::Scan(running) => write!(f, "{running}"),
@@ -139,14 +158,17 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         },
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
+        ["jam", name] => Directive::Jam(name.to_string()),
+        ["fma", name] => Directive::Fma(name.to_string()),
+        ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
         ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
-                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, \
-                 contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, transpose L L tile N N warps N, \
-                 scan L [across L] threads N each N",
+                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
+                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, \
+                 transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
         }
@@ -240,6 +262,7 @@ impl FromStr for Schedules {
 pub(crate) enum AxisKind {
     Serial,
     Unrolled,
+    Jammed,
     Parallel(Level),
     Lanes,
 }
@@ -274,6 +297,10 @@ pub(crate) struct Resolved {
     pub(crate) transpose: Option<Transpose>,
     /// The scan, which has none either.
     pub(crate) scan: Option<RunningScan>,
+    /// The reductions whose products are not rounded.
+    pub(crate) fused: HashSet<NodeId>,
+    /// The loads that read panels.
+    pub(crate) panels: Vec<Panel>,
 }
 
 impl Resolved {
@@ -289,6 +316,8 @@ impl Resolved {
             contraction: None,
             transpose: None,
             scan: None,
+            fused: HashSet::new(),
+            panels: Vec::new(),
         }
     }
 }
@@ -298,6 +327,9 @@ const BLOCK: i64 = 1024;
 
 /// The most lanes of a vector.
 const MAX_LANES: i64 = 64;
+
+/// The most iterations of loops over points that run in step.
+const MAX_JAMMED: i64 = 64;
 
 /// Does a schedule fit an expression? The error says why it does not.
 pub fn fits(expression: &Expression, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -353,15 +385,52 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     }
     let sharing = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
-            Directive::Parallel(n, _) | Directive::Vectorise(n) | Directive::Unroll(n) => *n == name,
+            Directive::Parallel(n, _)
+            | Directive::Vectorise(n)
+            | Directive::Unroll(n)
+            | Directive::Jam(n) => *n == name,
             _ => false,
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
+    let (fused, panels) = memory_and_products(expression, schedule, &nests)?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
     let Sharing { threads, warps } = sharing;
-    Ok(Resolved { points, reductions, threads, warps, ..Resolved::form(cut) })
+    Ok(Resolved { points, reductions, threads, warps, fused, panels, ..Resolved::form(cut) })
+}
+
+/// What directives say that leave the loops as they are: which products are not rounded, and which loads read panels.
+fn memory_and_products(
+    expression: &Expression,
+    schedule: &Schedule,
+    nests: &[Nest],
+) -> Result<(HashSet<NodeId>, Vec<Panel>), ScheduleError> {
+    let (mut fused, mut found) = (HashSet::new(), Vec::<Panel>::new());
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        match directive {
+            Directive::Fma(name) => {
+                let of = expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")))?;
+                let sums = nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0);
+                let sums: Vec<NodeId> = sums.collect();
+                if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
+                    return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
+                }
+                fused.extend(sums);
+            }
+            Directive::Pack { tensor, at } => {
+                for panel in panels(expression, nests, tensor, at).map_err(fault)? {
+                    if found.iter().any(|p| p.load == panel.load) {
+                        return Err(fault(format!("`{tensor}` is packed already")));
+                    }
+                    found.push(panel);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((fused, found))
 }
 
 /// Changes a nest, at the place of a loop.
@@ -441,6 +510,8 @@ fn apply(
         }
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
+        Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
+        Directive::Fma(_) | Directive::Pack { .. } => Ok(()),
         Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }
@@ -452,6 +523,7 @@ fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), Strin
     let already = match axis.kind {
         AxisKind::Serial => None,
         AxisKind::Unrolled => Some("unrolled"),
+        AxisKind::Jammed => Some("jammed"),
         AxisKind::Parallel(_) => Some("parallel"),
         AxisKind::Lanes => Some("vectorised"),
     };

@@ -1,7 +1,8 @@
 //! Points whose loads and stores lie along different loops: tiles of what is loaded go through shared memory.
 //!
 //! A block computes a tile of `along` × `across` points. What lies along `across` in memory is brought by threads that are
-//! neighbours there, and read by threads that are neighbours along the results.
+//! neighbours there, and read by threads that are neighbours along the results. On a CPU a tile is a vector of each row,
+//! which is transposed in registers.
 
 use super::contraction::WARP;
 use super::expression::Expression;
@@ -14,16 +15,29 @@ use std::fmt;
 pub struct TransposeTile {
     /// The loop along which results lie, and that along which the loads lie that go through shared memory.
     pub loops: [String; 2],
-    /// Iterations of each that a block computes.
+    /// Iterations of each that a block computes, or that are transposed in registers.
     pub tile: [i64; 2],
-    /// The warps of a block.
-    pub warps: i64,
+    /// By whom.
+    pub by: Transposers,
+}
+
+/// Who transposes tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transposers {
+    /// So many warps of a block each.
+    Warps(i64),
+    /// Tasks, so many tiles one after the other, in registers.
+    Tiles(i64),
 }
 
 impl fmt::Display for TransposeTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TransposeTile { loops: [along, across], tile: [a, b], warps } = self;
-        write!(f, "transpose {along} {across} tile {a} {b} warps {warps}")
+        let TransposeTile { loops: [along, across], tile: [a, b], by } = self;
+        write!(f, "transpose {along} {across} tile {a} {b} ")?;
+        match by {
+            Transposers::Warps(warps) => write!(f, "warps {warps}"),
+            Transposers::Tiles(tiles) => write!(f, "tiles {tiles}"),
+        }
     }
 }
 
@@ -32,12 +46,16 @@ impl TransposeTile {
     pub(crate) fn read(words: &[&str]) -> Result<TransposeTile, String> {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         match words {
-            [along, across, "tile", a, b, "warps", warps] => Ok(TransposeTile {
+            [along, across, "tile", a, b, by @ ("warps" | "tiles"), count] => Ok(TransposeTile {
                 loops: [along.to_string(), across.to_string()],
                 tile: [number(a)?, number(b)?],
-                warps: number(warps)?,
+                by: if *by == "warps" {
+                    Transposers::Warps(number(count)?)
+                } else {
+                    Transposers::Tiles(number(count)?)
+                },
             }),
-            _ => Err("a transposition is `transpose ALONG ACROSS tile A B warps N`".into()),
+            _ => Err("a transposition is `transpose ALONG ACROSS tile A B warps N|tiles N`".into()),
         }
     }
 
@@ -126,8 +144,26 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
         return Err("a transposition has no reductions".into());
     }
     let [a, b] = tile.tile;
-    if a < 1 || b < 1 || a.saturating_mul(b) > MOST || !(1..=WARP).contains(&tile.warps) {
-        return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps"));
+    match tile.by {
+        Transposers::Warps(warps)
+            if a < 1 || b < 1 || a.saturating_mul(b) > MOST || !(1..=WARP).contains(&warps) =>
+        {
+            return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps"));
+        }
+        Transposers::Warps(_) => {}
+        Transposers::Tiles(each) => {
+            if a != b || !(2..=64).contains(&a) || a.count_ones() != 1 {
+                return Err(format!("a tile in registers is a square of 2, 4, … 64, not {a} by {b}"));
+            }
+            let others = expression.loops.iter().filter(|&&l| l != along && l != across);
+            let tiles = |l: LoopId| (dag.extent(l) + a - 1) / a;
+            let all = others.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
+            let all = all.and_then(|n| n.checked_mul(tiles(along))?.checked_mul(tiles(across)));
+            let all = all.ok_or("more tiles than numbers")?;
+            if each < 1 || all % each != 0 {
+                return Err(format!("{each} tiles of a task do not divide {all}"));
+            }
+        }
     }
     let loads = loads(expression, along, across);
     if loads.is_empty() {
@@ -138,7 +174,7 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
         .map(|&n| dag[n].dtype.size())
         .map(|size| a.saturating_mul(tile.pitch(size)).saturating_mul(size as i64))
         .sum();
-    if bytes > 48 * 1024 {
+    if bytes > 48 * 1024 && matches!(tile.by, Transposers::Warps(_)) {
         return Err(format!("the tiles need {bytes} bytes of shared memory"));
     }
     Ok(Transpose { along, across, tile: tile.clone(), loads })

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
-use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_codegen::kernels::running::{Running, Scanners};
+use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
 use surject_ir::testing::Rng;
 use surject_kernel::Level;
 
@@ -104,8 +106,31 @@ impl Strategy for Guesses {
             threads = Some((point.name.clone(), point.extent));
         }
         let mut vectorised = false;
+        // What runs in step stands inside of everything but lanes.
+        let inner: Vec<&Part> = points.iter().skip(shared).rev().collect();
+        if threads.is_none() && (shared == 0 || levels[0] == Level::Task) && rng.chance(1, 2) {
+            let most = inner.iter().skip(1).take_while(|p| p.parallel && p.extent <= 8);
+            let count = rng.below(3).min(most.count());
+            for point in inner.iter().skip(1).take(count) {
+                directives.push(Directive::Jam(point.name.clone()));
+            }
+            if count > 0
+                && let Some(last) = inner.first().filter(|p| p.parallel && p.extent <= 16)
+            {
+                if lanes(last) {
+                    directives.push(Directive::Vectorise(last.name.clone()));
+                    vectorised = true;
+                } else {
+                    directives.push(Directive::Jam(last.name.clone()));
+                }
+            } else {
+                directives.retain(|d| !matches!(d, Directive::Jam(_)));
+            }
+        }
+        let jammed = directives.iter().any(|d| matches!(d, Directive::Jam(_)));
         if let Some(last) = points.iter().skip(shared).next_back().filter(|p| lanes(p) && p.parallel)
             && threads.as_ref().is_none_or(|t| t.0 != last.name)
+            && !jammed
             && rng.chance(1, 2)
         {
             directives.push(Directive::Vectorise(last.name.clone()));
@@ -144,8 +169,50 @@ impl Strategy for Guesses {
                 }
             }
         }
-        let schedule = Schedule { directives };
+        for reduction in reductions.iter().filter(|r| r.sums_products) {
+            if let Some(name) = reduction.loops.first().filter(|_| rng.chance(1, 2)) {
+                let with = Directive::Fma(name.clone());
+                if fits(expression, &Schedule { directives: [&directives[..], &[with.clone()]].concat() })
+                    .is_ok()
+                {
+                    directives.push(with);
+                }
+            }
+        }
+        for access in expression.accesses().iter().filter(|a| !a.stored) {
+            let Some(at) = points.get(rng.below(points.len().max(1))) else { continue };
+            let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.name.clone() };
+            let packed = Schedule { directives: [&directives[..], &[with]].concat() };
+            if rng.chance(1, 2) && fits(expression, &packed).is_ok() {
+                directives = packed.directives;
+            }
+        }
+        let schedule = form(rng, expression).unwrap_or(Schedule { directives });
         guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
         Ok(Proposal { schedule, cost: 0.0 })
     }
+}
+
+/// A scan or a transposition in lanes, where the expression is one.
+fn form(rng: &mut Rng, expression: &Expression) -> Option<Schedule> {
+    if rng.chance(1, 2) {
+        return None;
+    }
+    let lines = *rng.pick(&[1i64, 2, 3]);
+    let directive = match expression.scanned() {
+        Some((along, _)) => {
+            let others: Vec<String> =
+                expression.loops().into_iter().map(|l| l.name).filter(|name| *name != along).collect();
+            let across = others.get(rng.below(others.len() + 1)).cloned();
+            let by = Scanners::Lanes { lanes: *rng.pick(&[1i64, 2, 4, 8]), lines };
+            Directive::Scan(Running { along, across, by })
+        }
+        None => {
+            let loops = expression.transpositions().into_iter().next()?;
+            let size = *rng.pick(&[2i64, 4, 8]);
+            Directive::Transpose(TransposeTile { loops, tile: [size; 2], by: Transposers::Tiles(lines) })
+        }
+    };
+    let schedule = Schedule { directives: vec![directive] };
+    fits(expression, &schedule).is_ok().then_some(schedule)
 }

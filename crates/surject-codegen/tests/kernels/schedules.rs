@@ -32,7 +32,9 @@ fn a_schedule_reads_as_it_prints() {
     let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
-    let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\n";
+    let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
+                transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
+                jam i0.i\nfma k0\npack v1 at i1.o\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -60,6 +62,34 @@ fn threads_share_a_reduction() {
         parallel k0.i thread
     ";
     insta::assert_snapshot!(scheduled(text));
+}
+
+/// A product whose rows run in step, in lanes of columns, with a panel of the right operand.
+const TILES: &str = "kernel y_0
+split i0 by 3
+split i1 by 4
+order i1.o i0.o i0.i i1.i
+parallel i1.o task
+jam i0.i
+vectorise i1.i
+fma k0
+pack v1 at i1.o
+";
+
+const PRODUCT: &str = "program p
+
+func main(x: f32[7,5], z: f32[5,10]) -> (y) {
+  y : f32[7,10] =:+ over i<7, j<10, k<5 at [i,j]: x[i,k] * z[k,j]
+}
+";
+
+#[test]
+fn rows_in_step_share_a_panel() {
+    let program = parse(PRODUCT).unwrap();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &TILES.parse().unwrap()).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
 /// What does not fit is refused where it stands.
@@ -92,6 +122,18 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nscan i0 threads 32 each 4",
         "kernel y_0\nparallel i0 block\nsplit k0 by 2\nparallel k0.i thread\nparallel k0.o thread",
         "kernel y_0\nunroll k0\nkernel y_0\nunroll k0",
+        "kernel y_0\njam k0",
+        "kernel y_0\nsplit i0 by 4\njam i0.o",
+        "kernel y_0\nsplit i0 by 4\njam i0.i\nparallel i0.o block",
+        "kernel y_0\nfma k0",
+        "kernel y_0\nfma q",
+        "kernel y_0\npack v7 at i0",
+        "kernel y_0\npack out at i0",
+        "kernel y_0\npack v0 at k0",
+        "kernel y_0\npack v0 at i0\npack v0 at i0",
+        "kernel y_0\nunroll i0\npack v0 at i0",
+        "kernel y_0\nscan i0 lanes 16 lines 1",
+        "kernel y_0\ntranspose i0 k0 tile 16 16 tiles 1",
     ];
     let said: Vec<String> = cases
         .iter()

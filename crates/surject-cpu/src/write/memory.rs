@@ -6,7 +6,7 @@ use surject_ir::{AccOp, DType, Scalar};
 use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value};
 
 /// The most bytes of memory that a function has on its stack.
-const MOST_STACK: i64 = 1 << 18;
+const MOST_STACK: i64 = 1 << 19;
 
 /// How soon something is asked for: at once.
 const AT_ONCE: u8 = 3;
@@ -15,6 +15,8 @@ const AT_ONCE: u8 = 3;
 enum Lie {
     /// One after the other, from this address on.
     Run(code::Value),
+    /// One before the other, the last one at this address.
+    Back(code::Value),
     /// All at this address.
     Same(code::Value),
     /// At these addresses.
@@ -68,6 +70,11 @@ impl Writer<'_> {
         match place.at.lane {
             by if lanes == 1 || by == 1 => Ok(Lie::Run(self.address(place.mem, Index::At(at))?)),
             0 => Ok(Lie::Same(self.address(place.mem, Index::At(at))?)),
+            -1 => {
+                let further = self.b.int(1 - lanes as i64);
+                let last = self.b.op(Op::same("arith.addi", [at, further], Type::I64));
+                Ok(Lie::Back(self.address(place.mem, Index::At(last))?))
+            }
             by => {
                 let steps = self.affine_lanes(&Affine { lane: by, ..Affine::default() }, lanes)?;
                 let at = self.broadcast(at, Type::I64, lanes);
@@ -75,6 +82,12 @@ impl Writer<'_> {
                 Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?))
             }
         }
+    }
+
+    /// The lanes of a vector, the last one first.
+    fn reversed(&mut self, value: code::Value, ty: Type, lanes: usize) -> code::Value {
+        let order = (0..lanes as i64).rev().collect();
+        self.b.op(Op::Shuffle { sides: [value, value], order, ty })
     }
 
     /// Which lanes of a place have an element?
@@ -100,6 +113,10 @@ impl Writer<'_> {
         let read = |w: &mut Self| -> Done<code::Value> {
             Ok(match w.lie(place, lanes)? {
                 Lie::Run(from) => w.b.op(plain(from, all)),
+                Lie::Back(from) => {
+                    let value = w.b.op(plain(from, all));
+                    w.reversed(value, all, lanes)
+                }
                 Lie::Same(from) => {
                     let value = w.b.op(plain(from, one));
                     w.broadcast(value, one, lanes)
@@ -122,6 +139,12 @@ impl Writer<'_> {
                 match self.lie(place, lanes)? {
                     Lie::Run(pointer) => {
                         self.b.op(Op::MaskedLoad { pointer, mask, other, ty: all, alignment: size })
+                    }
+                    Lie::Back(pointer) => {
+                        let mask = self.reversed(mask, Elem::I1.ty(lanes), lanes);
+                        let value =
+                            self.b.op(Op::MaskedLoad { pointer, mask, other, ty: all, alignment: size });
+                        self.reversed(value, all, lanes)
                     }
                     Lie::Same(from) => {
                         let truths = Elem::I1.ty(lanes);
@@ -166,6 +189,19 @@ impl Writer<'_> {
                 }
                 (Lie::Run(pointer), Some(mask)) => {
                     w.b.effect(Op::MaskedStore { value, pointer, mask, ty, alignment: size });
+                    return Ok(());
+                }
+                (Lie::Back(pointer), mask) => {
+                    let value = w.reversed(value, ty, lanes);
+                    match mask {
+                        None => {
+                            w.b.effect(Op::Store { value, pointer, ty, alignment: Some(size), temporality })
+                        }
+                        Some(mask) => {
+                            let mask = w.reversed(mask, Elem::I1.ty(lanes), lanes);
+                            w.b.effect(Op::MaskedStore { value, pointer, mask, ty, alignment: size });
+                        }
+                    }
                     return Ok(());
                 }
                 (Lie::Each(pointers), _) => pointers,

@@ -3,7 +3,7 @@
 use super::{LAUNCH, Model};
 use crate::Gpu;
 use surject_codegen::kernels::expression::Expression;
-use surject_codegen::kernels::running::Running;
+use surject_codegen::kernels::running::{Running, Scanners};
 
 /// Elements under way that keep memory busy.
 const UNDER_WAY: f64 = 65_536.0;
@@ -16,7 +16,10 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, running: &Running) -> Mo
     let length = expression.find(&running.along).map_or(1.0, |l| l.extent as f64);
     let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
     let bytes: f64 = expression.traffic().iter().map(|t| t.1).sum();
-    let each = running.each as f64;
+    let each = match running.by {
+        Scanners::Threads { each, .. } => each,
+        Scanners::Lanes { lanes, .. } => lanes,
+    } as f64;
     // Threads of a line each load their neighbours at once; the others a step after the other, of which some are under way.
     let (elements, steps) = match running.across {
         None => (points, each + JOINS),

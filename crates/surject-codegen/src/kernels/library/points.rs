@@ -102,12 +102,7 @@ impl<'a> Maker<'a> {
         let ty = self.ty(tensor)?;
         let parts = if ty.dtype.is_complex() { 2 } else { 1 };
         let elements = elements(&self.shape(tensor)?)? * parts;
-        let name = match tensor {
-            Tensor::Var(var) => format!("v{}", var.0),
-            Tensor::Target => "out".to_string(),
-            Tensor::Temporary(number) => format!("t{number}"),
-        };
-        let mem = self.b.parameter(name, ty.dtype.part(), elements, access);
+        let mem = self.b.parameter(tensor.to_string(), ty.dtype.part(), elements, access);
         self.tensors.push((tensor, mem));
         Ok(mem)
     }

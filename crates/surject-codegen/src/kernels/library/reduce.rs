@@ -24,22 +24,22 @@ const THREADS: i64 = 512;
 const TERMS: i64 = 4;
 
 /// The operands and axes of a reduction.
-struct Reduction<'a> {
-    operands: &'a [Var],
+pub(super) struct Reduction<'a> {
+    pub(super) operands: &'a [Var],
     inits: &'a [Var],
-    join: &'a Region,
+    pub(super) join: &'a Region,
     /// The sizes of an operand.
-    shape: Vec<i64>,
-    kept: Vec<usize>,
-    reduced: Vec<usize>,
+    pub(super) shape: Vec<i64>,
+    pub(super) kept: Vec<usize>,
+    pub(super) reduced: Vec<usize>,
 }
 
 impl Reduction<'_> {
-    fn sizes(&self, axes: &[usize]) -> Vec<i64> {
+    pub(super) fn sizes(&self, axes: &[usize]) -> Vec<i64> {
         axes.iter().map(|&a| self.shape[a]).collect()
     }
 
-    fn inits(&self, maker: &mut Maker<'_>) -> Lowered<Vec<Value>> {
+    pub(super) fn inits(&self, maker: &mut Maker<'_>) -> Lowered<Vec<Value>> {
         let zero = maker.int(0);
         self.inits.iter().map(|&init| maker.operand(init, zero, &[])).collect()
     }
@@ -76,6 +76,9 @@ impl Kernels<'_> {
             let across = reduction.kept.last() == Some(&(reduction.shape.len() - 1));
             let next = if across && out.last().is_some_and(|&n| n >= NEXT) { NEXT } else { 1 };
             return self.reduce_in_blocks(&reduction, &out, terms, next);
+        }
+        if let Some(vectors) = self.lanes_of(&reduction) {
+            return vectors.into_iter().try_for_each(|by| self.reduce_in_lanes(&reduction, by));
         }
         self.kernel(count, |maker, point| {
             let first = reduction.inits(maker)?;

@@ -10,19 +10,21 @@ use surject_ir::{FieldId, FieldKind, Function, Region, StatementKind, Var};
 use surject_kernel::{Access, Affine, Place, Type, Value};
 
 impl Maker<'_> {
-    /// The results of a scalar function for these arguments. Tensors that it captures are read where they lie.
+    /// The results of a scalar function for these arguments, in as many lanes as the widest of them has. Tensors that it
+    /// captures are read where they lie.
     pub(super) fn apply(&mut self, region: &Region, arguments: &[Value]) -> Lowered<Vec<Value>> {
         let function = self.call.function;
-        let mut vars: HashMap<Var, Value> =
-            region.params.iter().copied().zip(arguments.iter().copied()).collect();
+        let lanes = arguments.iter().map(|&a| self.b.ty(a).lanes).max().unwrap_or(1);
+        let arguments = arguments.iter().map(|&a| self.b.broadcast(a, lanes));
+        let mut vars: HashMap<Var, Value> = region.params.iter().copied().zip(arguments).collect();
         for statement in &region.body.statements {
             match &statement.kind {
                 StatementKind::Store { target, field } => {
-                    let value = self.scalar(*field, &vars)?;
+                    let value = self.scalar(*field, &vars, lanes)?;
                     vars.insert(*target, value);
                 }
                 StatementKind::Constant { target, value } if value.len() == 1 => {
-                    let value = self.b.splat(value.get(0), 1);
+                    let value = self.b.splat(value.get(0), lanes);
                     vars.insert(*target, value);
                 }
                 _ => {
@@ -43,7 +45,7 @@ impl Maker<'_> {
     }
 
     /// The value of a field of rank 0.
-    fn scalar(&mut self, root: FieldId, vars: &HashMap<Var, Value>) -> Lowered<Value> {
+    fn scalar(&mut self, root: FieldId, vars: &HashMap<Var, Value>, lanes: usize) -> Lowered<Value> {
         let fields = &self.call.function.fields;
         let mut values: HashMap<FieldId, Value> = HashMap::new();
         // Children stand before parents.
@@ -57,20 +59,24 @@ impl Maker<'_> {
                 continue;
             }
             let known = |child: &FieldId| values[child];
-            let ty = Type::scalar(field.dtype);
+            let ty = Type::vector(field.dtype, lanes);
             let value = match &field.kind {
                 FieldKind::Tensor(var) => match vars.get(var) {
                     Some(&value) => value,
-                    None => self.captured(*var, &[])?,
+                    None => {
+                        let one = self.captured(*var, &[])?;
+                        self.b.broadcast(one, lanes)
+                    }
                 },
                 FieldKind::Read { map, of } => match (values.get(of), &fields[*of].kind) {
                     (Some(&value), _) if map.guards().is_empty() => value,
                     (None, FieldKind::Tensor(var)) if map.guards().is_empty() => {
-                        self.captured(*var, &position(map))?
+                        let one = self.captured(*var, &position(map))?;
+                        self.b.broadcast(one, lanes)
                     }
                     _ => return Err(unsupported("a read")),
                 },
-                FieldKind::Const(value) => self.b.splat(*value, 1),
+                FieldKind::Const(value) => self.b.splat(*value, lanes),
                 FieldKind::Unary { op, x } => self.b.unary(*op, known(x)),
                 FieldKind::Binary { op, x, y } => self.b.binary(*op, known(x), known(y)),
                 FieldKind::Select { cond, on_true, on_false } => {

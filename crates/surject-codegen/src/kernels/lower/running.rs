@@ -1,7 +1,8 @@
 //! Scans whose lines run in order.
 
 use super::super::contraction::WARP;
-use super::super::running::RunningScan;
+use super::super::running::{RunningScan, Scanners};
+use super::tasks::Tasks;
 use super::{Lowered, Lowering, joined_in};
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
@@ -19,9 +20,15 @@ fn overflow() -> CodegenError {
 impl Lowering<'_> {
     /// The kernel of a scan.
     pub(super) fn running(&mut self, scan: &RunningScan) -> Lowered<()> {
-        match scan.across {
-            Some(across) => self.lines_of_threads(scan, across),
-            None => self.line_of_a_block(scan),
+        match (scan.running.by, scan.across) {
+            (Scanners::Threads { threads, each }, Some(across)) => {
+                self.lines_of_threads(scan, across, [threads, each])
+            }
+            (Scanners::Threads { threads, each }, None) => self.line_of_a_block(scan, [threads, each]),
+            (Scanners::Lanes { lanes, lines }, Some(across)) => {
+                self.lines_of_lanes(scan, across, [lanes, lines])
+            }
+            (Scanners::Lanes { lanes, lines }, None) => self.line_in_lanes(scan, [lanes, lines]),
         }
     }
 
@@ -61,15 +68,120 @@ impl Lowering<'_> {
     }
 
     /// Threads are neighbours along another loop; each has lines of its own.
-    fn lines_of_threads(&mut self, scan: &RunningScan, across: LoopId) -> Lowered<()> {
-        let (joined, join) = self.joint(scan)?;
-        let (along, extent) = (scan.scan.along, self.expression.dag.extent(scan.scan.along));
-        let (threads, lanes) = (scan.running.threads, scan.running.each);
+    fn lines_of_threads(
+        &mut self,
+        scan: &RunningScan,
+        across: LoopId,
+        [threads, lanes]: [i64; 2],
+    ) -> Lowered<()> {
+        let along = scan.scan.along;
         let parts = (self.expression.dag.extent(across) + threads * lanes - 1) / (threads * lanes);
         let part = self.open_lines(&[along, across], parts)?;
         let (thread, _) = self.b.open_for(0, threads, 1, LoopKind::Parallel(Level::Thread), &[]);
         let first =
             Affine::from(thread).plus(&part, threads).and_then(|t| t.times(lanes)).ok_or_else(overflow)?;
+        self.lines_across(scan, across, (first, lanes))?;
+        (0..2).for_each(|_| _ = self.b.close_for(&[]));
+        Ok(())
+    }
+
+    /// Lanes are neighbours along another loop; each has lines of its own.
+    fn lines_of_lanes(
+        &mut self,
+        scan: &RunningScan,
+        across: LoopId,
+        [lanes, lines]: [i64; 2],
+    ) -> Lowered<()> {
+        let parts = (self.expression.dag.extent(across) + lanes - 1) / lanes;
+        let (tasks, part) = self.open_tasks_of_lines(&[scan.scan.along, across], parts, lines)?;
+        self.lines_across(scan, across, (part.times(lanes).ok_or_else(overflow)?, lanes))?;
+        self.close_tasks(tasks);
+        Ok(())
+    }
+
+    /// Opens tasks of so many lines of the loops beside these and, behind them, of parts: the part.
+    fn open_tasks_of_lines(&mut self, beside: &[LoopId], parts: i64, lines: i64) -> Lowered<(Tasks, Affine)> {
+        let expression = self.expression;
+        let others: Vec<LoopId> = expression.loops.iter().copied().filter(|l| !beside.contains(l)).collect();
+        let mut sizes: Vec<i64> = others.iter().map(|&l| expression.dag.extent(l)).collect();
+        sizes.push(parts);
+        let mut tasks = self.open_tasks(&sizes, lines)?;
+        let part = tasks.digits.pop().unwrap_or_default();
+        others.into_iter().zip(tasks.digits.clone()).for_each(|(l, digit)| self.set(l, digit));
+        Ok((tasks, part))
+    }
+
+    /// Each line is scanned a vector after the other.
+    fn line_in_lanes(&mut self, scan: &RunningScan, [lanes, lines]: [i64; 2]) -> Lowered<()> {
+        let (joined, join) = self.joint(scan)?;
+        let (along, extent) = (scan.scan.along, self.expression.dag.extent(scan.scan.along));
+        let (tasks, _) = self.open_tasks_of_lines(&[along], 1, lines)?;
+        let neutral = self.b.splat(scan.scan.op.neutral(joined), lanes as usize);
+        let (vectors, outside) = (extent / lanes, self.outside());
+        let mut before = neutral;
+        if vectors > 0 {
+            let (number, carried) = self.b.open_for(0, vectors, 1, LoopKind::Serial, &[before]);
+            self.whole = self.whole.union(std::iter::once(along).collect());
+            let first = Affine::from(number).times(lanes).ok_or_else(overflow)?;
+            let next = self.vector_of_line(scan, (first, lanes), (join, carried[0]))?;
+            before = self.b.close_for(&[next])[0];
+            self.return_to(&outside);
+        }
+        if extent % lanes > 0 {
+            let first = Affine::from(vectors * lanes);
+            self.vector_of_line(scan, (first, lanes), (join, before))?;
+            self.return_to(&outside);
+        }
+        self.close_tasks(tasks);
+        Ok(())
+    }
+
+    /// A vector of a line: joins what comes before it, in every lane, and stores; gives what comes before the next one.
+    fn vector_of_line(
+        &mut self,
+        scan: &RunningScan,
+        (first, lanes): (Affine, i64),
+        (join, before): (BinaryOp, Value),
+    ) -> Lowered<Value> {
+        let (joined, _) = self.joint(scan)?;
+        let (along, ty) = (scan.scan.along, Type::vector(joined, lanes as usize));
+        let neutral = self.b.splat(scan.scan.op.neutral(joined), lanes as usize);
+        let lane = if lanes == 1 { Affine::from(0) } else { Affine::lane(1) };
+        self.lanes = (lanes > 1).then_some((along, lanes as usize));
+        let at = self.at_distance(scan, first.plus(&lane, 1).ok_or_else(overflow)?)?;
+        self.set(along, at);
+        let terms = self.operand(scan.scan.step, lanes as usize)?;
+        let mut own = self.b.convert(terms, joined);
+        let guards = self.cut(std::iter::once(along).collect())?;
+        if !guards.is_empty() {
+            let exist = self.b.holds(guards, lanes as usize);
+            own = self.b.select(exist, own, neutral);
+        }
+        // Each lane joins those before it, of which there are twice as many after every step.
+        let size = lanes as usize;
+        let mut apart = 1;
+        while apart < size {
+            let order = (0..size).map(|l| if l < apart { l } else { size + l - apart }).collect();
+            let earlier = self.b.pure(Op::Shuffle(neutral, own, order), ty);
+            own = self.b.binary(join, earlier, own);
+            apart *= 2;
+        }
+        let value = self.b.binary(join, before, own);
+        let last = if size == 1 { own } else { self.b.pure(Op::Shuffle(own, own, vec![size - 1; size]), ty) };
+        let next = self.b.binary(join, before, last);
+        self.store_scanned(scan, value)?;
+        Ok(next)
+    }
+
+    /// Lines that are neighbours along another loop from one on, each in a lane.
+    fn lines_across(
+        &mut self,
+        scan: &RunningScan,
+        across: LoopId,
+        (first, lanes): (Affine, i64),
+    ) -> Lowered<()> {
+        let (joined, join) = self.joint(scan)?;
+        let (along, extent) = (scan.scan.along, self.expression.dag.extent(scan.scan.along));
         if lanes > 1 {
             self.lanes = Some((across, lanes as usize));
             self.set(across, first.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);
@@ -86,16 +198,15 @@ impl Lowering<'_> {
         let next = self.b.binary(join, carried[0], term);
         self.store_scanned(scan, next)?;
         self.b.close_for(&[next]);
-        (0..2).for_each(|_| _ = self.b.close_for(&[]));
         Ok(())
     }
 
     /// The threads of a block share a line.
-    fn line_of_a_block(&mut self, scan: &RunningScan) -> Lowered<()> {
+    fn line_of_a_block(&mut self, scan: &RunningScan, [threads, each]: [i64; 2]) -> Lowered<()> {
         let (joined, join) = self.joint(scan)?;
         let (ty, none) = (Type::scalar(joined), self.b.splat(scan.scan.op.neutral(joined), 1));
         let along = scan.scan.along;
-        let (warps, each) = (scan.running.threads / WARP, scan.running.each);
+        let warps = threads / WARP;
         self.open_lines(&[along], 1)?;
         let sums = self.b.alloc("sums", joined, warps, Space::Shared);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);

@@ -1,7 +1,7 @@
-//! Points by tiles whose loads go through shared memory.
+//! Points by tiles whose loads go through shared memory, or are transposed in registers.
 
 use super::super::contraction::WARP;
-use super::super::transpose::Transpose;
+use super::super::transpose::{Transpose, Transposers};
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
@@ -11,10 +11,118 @@ use surject_kernel::{Affine, Guard, Level, LoopKind, Op, Place, Space, Type, Val
 impl Lowering<'_> {
     /// The kernel of a transposition.
     pub(super) fn transpose(&mut self, t: &Transpose) -> Lowered<()> {
+        match t.tile.by {
+            Transposers::Warps(warps) => self.transpose_by_warps(t, warps),
+            Transposers::Tiles(tiles) => self.transpose_in_registers(t, tiles),
+        }
+    }
+
+    /// Tasks of so many tiles, each in registers.
+    fn transpose_in_registers(&mut self, t: &Transpose, each: i64) -> Lowered<()> {
         let overflow = || CodegenError::overflow("a tile");
         let expression = self.expression;
         let extent = |l: LoopId| expression.dag.extent(l);
-        let ([a, b], warps) = (t.tile.tile, t.tile.warps);
+        let size = t.tile.tile[0];
+        let others: Vec<LoopId> =
+            expression.loops.iter().copied().filter(|l| ![t.along, t.across].contains(l)).collect();
+        let mut sizes: Vec<i64> = others.iter().map(|&l| extent(l)).collect();
+        let tiles = [t.across, t.along].map(|l| (extent(l) + size - 1) / size);
+        sizes.extend(tiles);
+        let opened = self.open_tasks(&sizes, each)?;
+        let firsts = opened.digits[others.len()..].to_vec();
+        others.iter().zip(&opened.digits).for_each(|(&l, digit)| self.set(l, digit.clone()));
+        let first = |digit: &Affine| digit.times(size).ok_or_else(overflow);
+        let (across, along) = (first(&firsts[0])?, first(&firsts[1])?);
+        let cut: Vec<LoopId> = [t.across, t.along].into_iter().filter(|l| extent(*l) % size != 0).collect();
+        let (whole, depth) = (self.whole, self.frames.len());
+        if cut.is_empty() {
+            self.registers_of_tile(t, (&along, &across))?;
+        } else {
+            // Tiles at the end have guards, the others need none.
+            let mut inside = Vec::new();
+            for (l, first) in [(t.across, &across), (t.along, &along)] {
+                if cut.contains(&l) {
+                    let bound = extent(l) / size * size;
+                    inside.push(Guard { expr: first.clone(), bound: bound.into() });
+                }
+            }
+            let inside = self.b.holds(inside, 1);
+            self.b.open_if(inside);
+            self.whole = whole.union(cut.iter().copied().collect());
+            self.registers_of_tile(t, (&along, &across))?;
+            self.frames.truncate(depth);
+            self.whole = whole;
+            self.b.open_else(&[]);
+            self.registers_of_tile(t, (&along, &across))?;
+            self.b.close_if(&[]);
+        }
+        self.close_tasks(opened);
+        Ok(())
+    }
+
+    /// The points of a tile: what lies along `across` is loaded as vectors along it, which are transposed.
+    fn registers_of_tile(&mut self, t: &Transpose, (along, across): (&Affine, &Affine)) -> Lowered<()> {
+        let overflow = || CodegenError::overflow("a tile");
+        let size = t.tile.tile[0];
+        let lane = |first: &Affine| first.plus(&Affine::lane(1), 1).ok_or_else(overflow);
+        let at = |first: &Affine, number: i64| first.plus(&number.into(), 1).ok_or_else(overflow);
+        let outside = self.outside();
+        self.lanes = Some((t.across, size as usize));
+        let mut rows: Vec<Vec<Value>> = vec![Vec::new(); t.loads.len()];
+        for number in 0..size {
+            self.set(t.along, at(along, number)?);
+            self.set(t.across, lane(across)?);
+            for (rows, &load) in rows.iter_mut().zip(&t.loads) {
+                rows.push(self.value(load)?);
+            }
+            self.return_to(&outside);
+            self.lanes = Some((t.across, size as usize));
+        }
+        for rows in &mut rows {
+            self.transpose_square(rows);
+        }
+        for number in 0..size {
+            self.lanes = Some((t.along, size as usize));
+            self.set(t.across, at(across, number)?);
+            self.set(t.along, lane(along)?);
+            for (columns, &load) in rows.iter().zip(&t.loads) {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.values.insert(load, columns[number as usize]);
+                }
+            }
+            self.store()?;
+            self.return_to(&outside);
+        }
+        Ok(())
+    }
+
+    /// Transposes a square of vectors: blocks of lanes change places, of one lane first, then of twice as many.
+    fn transpose_square(&mut self, rows: &mut [Value]) {
+        let size = rows.len();
+        let mut block = 1;
+        while block < size {
+            for i in (0..size).filter(|i| i & block == 0) {
+                let (upper, lower) = (rows[i], rows[i + block]);
+                let ty = self.b.ty(upper);
+                // Lanes of the second value count on from those of the first.
+                let lanes = |from: usize| -> Vec<usize> {
+                    (0..size)
+                        .map(|l| if l & block == 0 { l + from } else { l - block + from + size })
+                        .collect()
+                };
+                rows[i] = self.b.pure(Op::Shuffle(upper, lower, lanes(0)), ty);
+                rows[i + block] = self.b.pure(Op::Shuffle(upper, lower, lanes(block)), ty);
+            }
+            block *= 2;
+        }
+    }
+
+    /// The kernel of a transposition by the warps of blocks.
+    fn transpose_by_warps(&mut self, t: &Transpose, warps: i64) -> Lowered<()> {
+        let overflow = || CodegenError::overflow("a tile");
+        let expression = self.expression;
+        let extent = |l: LoopId| expression.dag.extent(l);
+        let [a, b] = t.tile.tile;
         let others: Vec<LoopId> =
             expression.loops.iter().copied().filter(|l| ![t.along, t.across].contains(l)).collect();
         let mut sizes: Vec<i64> = others.iter().map(|&l| extent(l)).collect();

@@ -1,13 +1,13 @@
 //! Can the loops of a schedule run as they stand?
 
-use super::{Axis, AxisKind, BLOCK, MAX_LANES};
+use super::{Axis, AxisKind, BLOCK, MAX_JAMMED, MAX_LANES};
 use crate::expression::dag::NodeId;
 use crate::kernels::contraction::WARP;
 use crate::kernels::expression::Expression;
 use surject_kernel::Level;
 
 /// The loops over the points, or those of a reduction, outermost first.
-pub(super) type Nest = (Option<NodeId>, Vec<Axis>);
+pub(crate) type Nest = (Option<NodeId>, Vec<Axis>);
 
 /// A loop that cannot run as it stands.
 pub(super) struct Unfit {
@@ -56,7 +56,7 @@ impl<'a> Check<'a> {
     /// Checks the loop of this number; an error says what is wrong with it.
     fn axis(&mut self, nest: &mut NestCheck<'a>, i: usize, axis: &'a Axis) -> Result<(), String> {
         let name = &axis.name;
-        let at_once = matches!(axis.kind, AxisKind::Parallel(_) | AxisKind::Lanes);
+        let at_once = matches!(axis.kind, AxisKind::Parallel(_) | AxisKind::Lanes | AxisKind::Jammed);
         if at_once && nest.reduction.is_none() && !self.expression.free.contains(axis.of) {
             return Err(format!(
                 "iterations of `{name}` store the same elements: they run one after the other"
@@ -66,6 +66,7 @@ impl<'a> Check<'a> {
             AxisKind::Parallel(level @ (Level::Thread | Level::Warp)) => self.shared(nest, axis, level),
             AxisKind::Parallel(level) => nest.outer(i, axis, level),
             AxisKind::Lanes => self.vectorised(nest, i, axis),
+            AxisKind::Jammed => self.jammed(nest, i, axis),
             AxisKind::Serial | AxisKind::Unrolled => Ok(()),
         }
     }
@@ -157,6 +158,28 @@ impl<'a> Check<'a> {
         };
         match self.lanes.filter(|p| self.expression.dag[reduction].deps.contains(p.of)) {
             Some(point) => Err(format!("`{}` is vectorised already", point.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// A loop whose iterations run in step: those inside of it are in step too, or lanes.
+    fn jammed(&self, nest: &NestCheck<'a>, i: usize, axis: &'a Axis) -> Result<(), String> {
+        let name = &axis.name;
+        if nest.reduction.is_some() {
+            return Err(format!("`{name}` is a loop of a reduction, and loops over points are jammed"));
+        }
+        let other = |a: &&Axis| !matches!(a.kind, AxisKind::Jammed | AxisKind::Lanes);
+        if let Some(inner) = nest.axes[i..].iter().find(other) {
+            return Err(format!("`{name}` is jammed, and `{}` inside of it is not", inner.name));
+        }
+        let all = nest.axes.iter().filter(|a| a.kind == AxisKind::Jammed);
+        let all = all.fold(1i64, |n, a| n.saturating_mul(a.extent));
+        if all > MAX_JAMMED {
+            return Err(format!("{all} iterations are jammed; at most {MAX_JAMMED} are"));
+        }
+        let of_gpu = |a: &Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
+        match self.axes().find(|a| of_gpu(a)) {
+            Some(shared) => Err(format!("`{name}` is jammed, and agents of a GPU share `{}`", shared.name)),
             None => Ok(()),
         }
     }

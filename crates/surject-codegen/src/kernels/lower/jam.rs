@@ -1,0 +1,188 @@
+//! Loops over points whose iterations run in step: each has values of its own, and reductions run once for all of them.
+//!
+//! What iterations have in common, such as the elements of a row that several columns need, is one value: the builder of
+//! kernels knows it.
+
+use super::parts::Opened;
+use super::{Lowered, Lowering, Reduction};
+use crate::CodegenError;
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
+use crate::kernels::schedule::{Axis, AxisKind};
+use std::collections::HashMap;
+use surject_ir::AccOp;
+use surject_kernel::{Affine, Value};
+
+/// What one of the iterations knows that the others do not.
+struct Own {
+    /// Which iteration of each loop it is.
+    numbers: Vec<(LoopId, i64)>,
+    frames: Vec<super::Frame>,
+    places: HashMap<LoopId, Affine>,
+}
+
+impl Own {
+    /// The iteration, as far as values that depend on these loops see it.
+    fn seen_by(&self, deps: LoopSet) -> Vec<i64> {
+        self.numbers.iter().filter(|n| deps.contains(n.0)).map(|n| n.1).collect()
+    }
+
+    /// The same, to learn more.
+    fn copy(&self) -> Own {
+        let frames = self.frames.iter().map(|f| super::Frame { binds: f.binds, values: f.values.clone() });
+        Own { numbers: self.numbers.clone(), frames: frames.collect(), places: self.places.clone() }
+    }
+}
+
+impl Lowering<'_> {
+    /// The loops that run in step, and the lanes inside of them.
+    pub(super) fn jammed(&mut self, axes: &[Axis]) -> Lowered<()> {
+        let in_step = axes.iter().take_while(|a| a.kind == AxisKind::Jammed).count();
+        let outside = self.outside();
+        let mut all: Vec<Vec<i64>> = vec![Vec::new()];
+        for axis in &axes[..in_step] {
+            let numbers = 0..self.iterations(axis);
+            let longer = |before: &Vec<i64>| {
+                let before = before.clone();
+                numbers.clone().map(move |n| before.iter().copied().chain([n]).collect())
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        let mut own = Vec::new();
+        for numbers in all {
+            for (axis, &number) in axes.iter().zip(&numbers) {
+                self.bind(axis, number.into())?;
+            }
+            for axis in &axes[in_step..] {
+                self.open(axis, axis.extent.into(), &[])?;
+            }
+            let numbers = axes.iter().map(|a| a.of).zip(numbers).collect();
+            let frames = self.frames.split_off(outside.depth());
+            own.push(Own { numbers, frames, places: self.places.clone() });
+            self.return_to(&outside);
+        }
+        let lanes = axes[in_step..].iter().find(|a| a.kind == AxisKind::Lanes);
+        self.lanes = lanes.map(|a| (a.of, a.extent as usize));
+        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+        self.reductions_in_step(&roots, LoopSet::default(), &mut own)?;
+        for own in &mut own {
+            self.within(own, |lowering| lowering.store())?;
+        }
+        self.return_to(&outside);
+        Ok(())
+    }
+
+    /// Does something as one of the iterations.
+    fn within<T>(&mut self, own: &mut Own, f: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        let depth = self.frames.len();
+        self.frames.append(&mut own.frames);
+        std::mem::swap(&mut self.places, &mut own.places);
+        let result = f(self);
+        own.frames = self.frames.split_off(depth);
+        std::mem::swap(&mut self.places, &mut own.places);
+        result
+    }
+
+    /// Evaluates the reductions that values need and that depend on none of these loops, for all iterations.
+    fn reductions_in_step(&mut self, roots: &[NodeId], later: LoopSet, all: &mut [Own]) -> Lowered<()> {
+        let dag = &self.expression.dag;
+        for n in dag.reachable(roots) {
+            let Node::Reduce { op, body, .. } = dag[n].node else { continue };
+            let Some(first) = all.first_mut() else { continue };
+            if dag[n].deps.meets(later) || self.within(first, |l| Ok(l.cached(n).is_some()))? {
+                continue;
+            }
+            self.reduce_in_step(n, (op, body), all)?;
+        }
+        Ok(())
+    }
+
+    fn reduce_in_step(&mut self, id: NodeId, (op, body): (AccOp, NodeId), all: &mut [Own]) -> Lowered<()> {
+        let (resolved, deps) = (self.resolved, self.expression.dag[id].deps);
+        let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
+        let lanes = self.lanes_of(deps);
+        let reduction = self.reduction(id, (op, body), axes, lanes);
+        self.reductions_in_step(&[body], axes.iter().map(|a| a.of).collect(), all)?;
+        // Iterations that the reduction does not tell apart have one value.
+        let mut seen: Vec<Vec<i64>> = Vec::new();
+        let mut first: Vec<usize> = Vec::new();
+        let number: Vec<usize> = (0..all.len())
+            .map(|i| {
+                let own = all[i].seen_by(deps);
+                seen.iter().position(|s| *s == own).unwrap_or_else(|| {
+                    seen.push(own);
+                    first.push(i);
+                    first.len() - 1
+                })
+            })
+            .collect();
+        let mut each: Vec<Own> = first.iter().map(|&i| all[i].copy()).collect();
+        for own in &mut each {
+            // A loop that is open further out runs anew.
+            axes.iter().for_each(|a| _ = own.places.remove(&a.of));
+        }
+        let sum = self.b.splat(op.neutral(reduction.joined), reduction.lanes);
+        let outside = self.outside();
+        let sums = self.terms_in_step(axes, 0, &reduction, vec![sum; each.len()], &mut each)?;
+        self.return_to(&outside);
+        let mut whole = Vec::new();
+        for sum in sums {
+            whole.push(self.whole_reduction(id, &reduction, axes, lanes, sum)?);
+        }
+        for (own, number) in all.iter_mut().zip(number) {
+            let frame = own
+                .frames
+                .last_mut()
+                .ok_or_else(|| CodegenError::malformed("an iteration without a loop"))?;
+            frame.values.insert(id, whole[number]);
+        }
+        Ok(())
+    }
+
+    /// The loops of a reduction from one on, and the terms of all iterations in them.
+    fn terms_in_step(
+        &mut self,
+        axes: &[Axis],
+        i: usize,
+        reduction: &Reduction,
+        sums: Vec<Value>,
+        each: &mut [Own],
+    ) -> Lowered<Vec<Value>> {
+        let later = axes[i..].iter().map(|a| a.of).collect();
+        self.reductions_in_step(&[reduction.body], later, each)?;
+        let Some(axis) = axes.get(i) else {
+            let loops: LoopSet = axes.iter().map(|a| a.of).collect();
+            let mut joined = Vec::new();
+            for (own, sum) in each.iter_mut().zip(sums) {
+                joined.push(self.within(own, |l| l.join_term(reduction, loops, sum))?);
+            }
+            return Ok(joined);
+        };
+        let outside = self.outside();
+        let mut sums = sums;
+        for part in self.parts(axis) {
+            let mut inner: Vec<Own> = each.iter().map(Own::copy).collect();
+            let depth = self.frames.len();
+            self.places.remove(&axis.of);
+            let opened = self.open_part(axis, &part, &sums)?;
+            // Each iteration knows where the loop is by itself.
+            let bound = self.frames.split_off(depth);
+            let at = self.places.get(&axis.of).cloned().unwrap_or_default();
+            for own in &mut inner {
+                own.frames
+                    .extend(bound.iter().map(|f| super::Frame { binds: f.binds, values: HashMap::new() }));
+                let known = own.places.entry(axis.of).or_default();
+                *known = known.plus(&at, 1).ok_or_else(|| CodegenError::overflow("a loop"))?;
+            }
+            sums = match opened {
+                Opened::Loop(carried) => {
+                    let next = self.terms_in_step(axes, i + 1, reduction, carried, &mut inner)?;
+                    self.close(&next)
+                }
+                _ => self.terms_in_step(axes, i + 1, reduction, sums, &mut inner)?,
+            };
+            self.return_to(&outside);
+        }
+        Ok(sums)
+    }
+}

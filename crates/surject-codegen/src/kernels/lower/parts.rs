@@ -1,0 +1,213 @@
+//! Loops in parts: iterations that are written out, and the last one of a loop whose split does not divide it, by itself,
+//! so that all others need no guards.
+
+use super::{Lowered, Lowering};
+use crate::CodegenError;
+use crate::expression::address::{LoopId, LoopSet};
+use crate::kernels::schedule::{Axis, AxisKind};
+use std::collections::HashMap;
+use surject_ir::BinaryOp;
+use surject_kernel::{Affine, Guard, Level, Term, Value};
+
+/// The most iterations that are written out; more stay a loop that is unrolled.
+const WRITTEN: i64 = 64;
+
+/// Iterations of a loop that are computed alike.
+pub(super) enum Part {
+    /// So many from the first on, as a loop; all of them are whole where the loop is the outer one of a split.
+    Loop { count: i64, whole: bool },
+    /// One, by its number.
+    One(i64),
+    /// The last one of an outer loop, inside of which this many iterations are left.
+    Rest { number: i64, left: i64 },
+    /// As many as a value says, all of them whole.
+    Some { count: Value },
+    /// That of this number, where a condition holds: it is the last one of all, with this many iterations inside.
+    RestIf { condition: Value, number: Affine, left: i64 },
+}
+
+/// What was opened for a part.
+pub(super) enum Opened {
+    /// Nothing.
+    Nothing,
+    /// A loop that carries these values inside.
+    Loop(Vec<Value>),
+    /// A condition.
+    Condition,
+}
+
+/// What is known outside of a loop.
+pub(super) struct Outside {
+    depth: usize,
+    lanes: Option<(LoopId, usize)>,
+    places: HashMap<LoopId, Affine>,
+    whole: LoopSet,
+    rest: HashMap<LoopId, i64>,
+}
+
+impl Outside {
+    /// How many frames there are.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn outside(&self) -> Outside {
+        Outside {
+            depth: self.frames.len(),
+            lanes: self.lanes,
+            places: self.places.clone(),
+            whole: self.whole,
+            rest: self.rest.clone(),
+        }
+    }
+
+    /// Forgets what is known since.
+    pub(super) fn return_to(&mut self, outside: &Outside) {
+        self.frames.truncate(outside.depth);
+        self.lanes = outside.lanes;
+        self.places.clone_from(&outside.places);
+        self.whole = outside.whole;
+        self.rest.clone_from(&outside.rest);
+    }
+
+    /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, one of them has the last one.
+    pub(super) fn parts_of_points(&mut self, axis: &Axis) -> Lowered<Vec<Part>> {
+        let extent = self.expression.dag.extent(axis.of);
+        let shared = axis.kind == AxisKind::Serial && axis.factor > 1 && axis.factor * axis.extent < extent;
+        if !shared || !self.is_cut_by_cpu(axis.of) || !self.takes_parts(axis) {
+            return Ok(self.parts(axis));
+        }
+        let overflow = || CodegenError::overflow("a loop");
+        let before = self.places.get(&axis.of).and_then(|place| divided(place, axis.factor));
+        let Some(before) = before else { return Ok(self.parts(axis)) };
+        let here = Affine::from(extent / axis.factor).plus(&before, -1).ok_or_else(overflow)?;
+        let (whole, most) = (self.number(&here), self.integer(axis.extent));
+        let count = self.b.binary(BinaryOp::Min, whole, most);
+        let last = Guard { expr: here.clone(), bound: axis.extent.into() };
+        let condition = self.b.holds(vec![last], 1);
+        let left = extent % axis.factor;
+        Ok(vec![Part::Some { count }, Part::RestIf { condition, number: here, left }])
+    }
+
+    /// Is a loop cut that no agents of a GPU share?
+    fn is_cut_by_cpu(&self, of: LoopId) -> bool {
+        let of_gpu = |a: &Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
+        self.resolved.cut.contains(&of) && !self.resolved.points.iter().any(of_gpu)
+    }
+
+    /// Does the last part of a cut loop begin with an iteration of this one?
+    fn takes_parts(&self, axis: &Axis) -> bool {
+        let inner = self.resolved.points.iter().filter(|a| a.of == axis.of && a.factor < axis.factor);
+        inner.map(|a| a.extent).product::<i64>() == axis.factor
+            && self.expression.dag.extent(axis.of) % axis.factor != 0
+    }
+
+    /// The parts of a loop, in order.
+    pub(super) fn parts(&self, axis: &Axis) -> Vec<Part> {
+        let count = self.iterations(axis);
+        match axis.kind {
+            AxisKind::Unrolled if count <= WRITTEN => (0..count).map(Part::One).collect(),
+            AxisKind::Serial | AxisKind::Unrolled => match self.left(axis) {
+                Some(left) => {
+                    let number = axis.extent - 1;
+                    let whole = (number > 0).then_some(Part::Loop { count: number, whole: true });
+                    whole.into_iter().chain([Part::Rest { number, left }]).collect()
+                }
+                None => vec![Part::Loop { count, whole: false }],
+            },
+            _ => vec![Part::Loop { count, whole: false }],
+        }
+    }
+
+    /// How often a loop runs here.
+    pub(super) fn iterations(&self, axis: &Axis) -> i64 {
+        match self.rest.get(&axis.of) {
+            Some(&left) if axis.kind != AxisKind::Lanes => left,
+            _ => axis.extent,
+        }
+    }
+
+    /// The iterations that the last part of a cut loop has, where this is the loop over all of its parts. Agents of a GPU
+    /// run the same statements: there all parts have guards.
+    fn left(&self, axis: &Axis) -> Option<i64> {
+        if axis.factor == 1 || !self.is_cut_by_cpu(axis.of) {
+            return None;
+        }
+        let left = self.expression.dag.extent(axis.of) - axis.factor * (axis.extent - 1);
+        (1..axis.factor).contains(&left).then_some(left)
+    }
+
+    /// Is a loop the inner one of the only split of a loop, and so has what is left of it?
+    fn takes_rest(&self, of: LoopId, by: i64) -> bool {
+        let all = self.resolved.points.iter().chain(self.resolved.reductions.values().flatten());
+        let mut inner = all.filter(|a| a.of == of && a.factor < by);
+        inner.all(|a| a.extent == by && a.kind != AxisKind::Lanes && !matches!(a.kind, AxisKind::Parallel(_)))
+    }
+
+    /// Opens a part of a loop that carries these values.
+    pub(super) fn open_part(&mut self, axis: &Axis, part: &Part, inits: &[Value]) -> Lowered<Opened> {
+        let all_whole = |lowering: &mut Self| {
+            lowering.whole = lowering.whole.union(std::iter::once(axis.of).collect());
+        };
+        match part {
+            &Part::Loop { count, whole } => {
+                let opened = self.open(axis, count.into(), inits)?;
+                if whole {
+                    all_whole(self);
+                }
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
+            Part::Some { count } => {
+                let opened = self.open(axis, Affine::from(*count), inits)?;
+                all_whole(self);
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
+            &Part::One(number) => {
+                self.bind(axis, number.into())?;
+                Ok(Opened::Nothing)
+            }
+            &Part::Rest { number, left } => {
+                self.bind(axis, number.into())?;
+                self.begin_rest(axis, left);
+                Ok(Opened::Nothing)
+            }
+            Part::RestIf { condition, number, left } => {
+                self.b.open_if(*condition);
+                self.bind(axis, number.clone())?;
+                self.begin_rest(axis, *left);
+                Ok(Opened::Condition)
+            }
+        }
+    }
+
+    /// Inside of the last part of a loop, which has so many iterations.
+    fn begin_rest(&mut self, axis: &Axis, left: i64) {
+        if self.takes_rest(axis.of, axis.factor) {
+            self.rest.insert(axis.of, left);
+            self.whole = self.whole.union(std::iter::once(axis.of).collect());
+        }
+    }
+
+    /// Closes a part of a loop over points.
+    pub(super) fn close_part(&mut self, opened: Opened) {
+        match opened {
+            Opened::Nothing => {}
+            Opened::Loop(_) => _ = self.close(&[]),
+            Opened::Condition => _ = self.b.close_if(&[]),
+        }
+    }
+}
+
+/// An affine expression divided by a number that divides all of it.
+fn divided(affine: &Affine, by: i64) -> Option<Affine> {
+    let divides =
+        affine.lane == 0 && affine.offset % by == 0 && affine.terms.iter().all(|t| t.factor % by == 0);
+    let term = |t: &Term| Term { values: t.values.clone(), factor: t.factor / by };
+    divides.then(|| Affine {
+        terms: affine.terms.iter().map(term).collect(),
+        offset: affine.offset / by,
+        ..Affine::default()
+    })
+}

@@ -1,0 +1,137 @@
+//! Sums of several rows and vectors of results in registers.
+
+use super::{Nest, fused, row, work};
+use crate::Cpu;
+use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction};
+use surject_codegen::kernels::machine::{Proposal, Strategy};
+use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+
+/// Results that are summed together: rows run in step, each in vectors of neighbours. What rows need in common is loaded
+/// once for all of them, from a panel where that pays.
+pub struct Tiles(pub Cpu);
+
+/// The loop of rows that are summed together, and how many are.
+struct Rows {
+    name: String,
+    together: i64,
+}
+
+impl Tiles {
+    /// The columns and rows of a tile: sums, a vector of each column and an element of a row are in registers.
+    fn sizes(&self, lanes: i64, [rows, columns]: [i64; 2], sums: i64) -> (i64, i64) {
+        /// Sums that hide the latency of an addition, and some more.
+        const ENOUGH: i64 = 14;
+        let registers = self.0.vector_registers;
+        let vectors = if registers >= 32 { 4 } else { 2 };
+        let vectors = [vectors, vectors / 2, 1].into_iter().find(|v| v * lanes <= columns).unwrap_or(1);
+        let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH);
+        if rows <= most {
+            return (vectors * lanes, rows);
+        }
+        let even = (most - most / 3..=most).rev().find(|by| rows % by == 0);
+        (vectors * lanes, even.unwrap_or(most))
+    }
+}
+
+/// Does an access depend on a loop?
+fn depends(access: &AccessInfo, name: &str) -> bool {
+    access.stride(name) != 0
+}
+
+/// The loop whose iterations need elements in common that depend on the columns.
+fn rows(expression: &Expression, column: &LoopInfo, sums: &[&Reduction]) -> Option<LoopInfo> {
+    let accesses = expression.accesses();
+    let terms = |a: &&AccessInfo| sums.iter().any(|r| r.loops.iter().any(|l| depends(a, l)));
+    let loads: Vec<&AccessInfo> = accesses.iter().filter(|a| !a.stored).filter(terms).collect();
+    let shares = |l: &LoopInfo| {
+        let of_columns = loads.iter().filter(|a| depends(a, &column.name));
+        let summed = sums.iter().all(|r| r.outer.contains(&l.name));
+        let common = of_columns.clone().any(|a| !depends(a, &l.name));
+        l.parallel && l.extent > 1 && l.name != column.name && summed && common
+    };
+    expression.loops().into_iter().rev().find(shares)
+}
+
+impl Strategy for Tiles {
+    fn name(&self) -> &'static str {
+        "tiles"
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let lanes = self.0.lanes(expression)?;
+        let loops = expression.loops();
+        let column = row(&loops, expression, lanes);
+        let column = column.ok_or_else(|| format!("no {lanes} results lie next to each other"))?;
+        let reductions = expression.reductions();
+        let sums: Vec<&Reduction> = reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
+        if sums.is_empty() {
+            return Err(format!("no reduction depends on `{}`", column.name));
+        }
+        let rows = rows(expression, &column, &sums).ok_or("no rows need the same elements")?;
+        let (by, together) = self.sizes(lanes, [rows.extent, column.extent], sums.len() as i64);
+        let rows = Rows { name: rows.name, together };
+        let mut best: Option<(Schedule, f64)> = None;
+        for packs in [true, false] {
+            let Ok((schedule, cost)) = self.schedule(expression, &column, (by, lanes), &rows, packs) else {
+                continue;
+            };
+            if fits(expression, &schedule).is_ok() && best.as_ref().is_none_or(|b| cost < b.1) {
+                best = Some((schedule, cost));
+            }
+        }
+        let (schedule, cost) = best.ok_or("panels that are too large")?;
+        Ok(Proposal { schedule, cost })
+    }
+}
+
+impl Tiles {
+    /// A schedule with or without panels, and its cost.
+    fn schedule(
+        &self,
+        expression: &Expression,
+        column: &LoopInfo,
+        (by, lanes): (i64, i64),
+        rows: &Rows,
+        packs: bool,
+    ) -> Result<(Schedule, f64), String> {
+        /// What a strided access costs, and one that goes to a panel and back.
+        const STRIDED: f64 = 1.5;
+        const PACKED: f64 = 0.25;
+        let loops = expression.loops();
+        let accesses = expression.accesses();
+        let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
+        let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
+        // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
+        let outside = |l: &&LoopInfo| panels.iter().any(|a| depends(a, &l.name)) && l.name != column.name;
+        let mut order: Vec<LoopInfo> = loops.iter().filter(outside).cloned().collect();
+        order.push(column.clone());
+        order.extend(loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned());
+        let mut nest = Nest::new(&order);
+        nest.jam(&rows.name, rows.together);
+        nest.vectorise(&column.name, by);
+        nest.share(&self.0, expression);
+        let at = format!("{}.o", column.name);
+        let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
+        let others: f64 =
+            loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
+        let mut cost = work(expression) / lanes as f64 / 2.0;
+        let mut directives = nest.directives();
+        directives.extend(fused(&self.0, expression));
+        let mut tensors: Vec<String> = Vec::new();
+        for access in &panels {
+            let next = access.stride(&column.name).abs() == 1;
+            let each = if next { 1.0 / lanes as f64 } else { STRIDED };
+            // How often an element is loaded, and how often it is packed.
+            let uses = others / rows.together as f64;
+            if packs {
+                tensors.push(access.tensor.to_string());
+                cost += access.elements * (each + PACKED);
+            } else {
+                cost += access.elements * each * uses;
+            }
+        }
+        tensors.dedup();
+        directives.extend(tensors.into_iter().map(|tensor| Directive::Pack { tensor, at: at.clone() }));
+        Ok((Schedule { directives }, cost))
+    }
+}
