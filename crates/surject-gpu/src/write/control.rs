@@ -41,6 +41,8 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                     self.line("llvm.inline_asm has_side_effects asm_dialect = att \"fence.proxy.async.shared::cta;\", \"\" : () -> ()");
                 }
             }
+            Op::BoxCopy(copy) => self.box_copy(copy)?,
+            Op::Phase(barrier, how) => self.phase(barrier, how)?,
             Op::Barrier(level) => self.barrier(*level)?,
             Op::Exchange(source, value) => {
                 let result = self.exchange(source, *value)?;
