@@ -172,6 +172,8 @@ struct Writer<'k> {
     maps: Vec<(MapParameter, String)>,
     /// The variable of the loop over warps that is being written.
     warp: Option<Value>,
+    /// How many of its iterations, from the first one on, are where statements are written; 0: that is not known.
+    warps_here: i64,
     agent: Agent,
     /// Threads of a block.
     threads: i64,
@@ -201,6 +203,7 @@ impl<'k> Writer<'k> {
             layouts: Layouts::new(),
             maps: Vec::new(),
             warp: None,
+            warps_here: 0,
             agent: Agent::Block,
             threads: 1,
             grid: 0,

@@ -90,7 +90,7 @@ impl fmt::Display for ChainTiles {
             match share {
                 Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
                 Share::Warp(rows) => write!(f, "warp {rows}")?,
-                Share::Group => write!(f, "group")?,
+                Share::Group(feed) => write!(f, "group{}", feed.text())?,
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
+pub(crate) mod boxes;
+
 use super::expression::{Expression, Tensor};
 use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
@@ -75,7 +77,26 @@ pub enum Share {
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
     /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
-    Group,
+    Group(Feed),
+}
+
+/// Who brings what four warps multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Their threads copy it in the background.
+    Threads,
+    /// A warp beside them has boxes copied (TMA).
+    Boxes,
+}
+
+impl Feed {
+    /// What stands behind `group` in a schedule.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Feed::Threads => "",
+            Feed::Boxes => " tma",
+        }
+    }
 }
 
 /// Rows of each of four warps that sum together.
@@ -95,7 +116,7 @@ impl Tiles {
     pub fn warps(&self) -> i64 {
         match self.share {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
-            Share::Group => self.tile[0] / GROUP_ROWS,
+            Share::Group(_) => self.tile[0] / GROUP_ROWS,
         }
     }
 
@@ -104,7 +125,8 @@ impl Tiles {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err(
-                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M|group`".into()
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|warp M|group|group tma`"
+                    .into(),
             );
         };
         let (share, masked) = match share {
@@ -114,8 +136,13 @@ impl Tiles {
         let share = match share {
             ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
             ["warp", own] => Share::Warp(number(own)?),
-            ["group"] => Share::Group,
-            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `warp ROWS` or `group`".into()),
+            ["group"] => Share::Group(Feed::Threads),
+            ["group", "tma"] => Share::Group(Feed::Boxes),
+            _ => {
+                return Err(
+                    "a tile is shared by `thread ROWS COLUMNS`, `warp ROWS`, `group` or `group tma`".into()
+                );
+            }
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
         Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
@@ -129,7 +156,7 @@ impl fmt::Display for Tiles {
         match self.share {
             Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
             Share::Warp(rows) => write!(f, "warp {rows}")?,
-            Share::Group => write!(f, "group")?,
+            Share::Group(feed) => write!(f, "group{}", feed.text())?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }
     }
@@ -422,7 +449,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let (rows, columns) = match tiles.share {
         Share::Thread([rows, columns]) => (rows, columns),
         Share::Warp(rows) => (rows, 1),
-        Share::Group => (GROUP_ROWS, 1),
+        Share::Group(_) => (GROUP_ROWS, 1),
     };
     if [m, n, k, rows, columns].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
@@ -438,7 +465,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) => parts,
-        Share::Warp(_) | Share::Group => fit_units(expression, &parts, rows, [n, k])?,
+        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, rows, [n, k])?,
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
@@ -464,8 +491,8 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         false => None,
     };
     let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
-    if tiles.share == Share::Group {
-        fit_group(expression, &found)?;
+    if let Share::Group(feed) = tiles.share {
+        fit_group(expression, &found, feed)?;
     }
     Ok(found)
 }
@@ -490,7 +517,7 @@ fn fit_units(expression: &Expression, parts: &Parts, rows: i64, [n, k]: [i64; 2]
 }
 
 /// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
-fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
+fn fit_group(expression: &Expression, c: &Contraction, feed: Feed) -> Result<(), String> {
     let dtype = expression.dag[c.parts.left].dtype;
     if !matches!(dtype, DType::F16 | DType::BF16) {
         return Err(format!("four warps together multiply f16 or bf16, not {dtype}"));
@@ -504,6 +531,9 @@ fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
     let by_lines = |(bring, size): (&Bring, i64)| bring.by_terms || (size as u64).is_power_of_two();
     if !c.bring.iter().zip([m, n]).all(by_lines) {
         return Err("lines of rows or columns that are not a power of two".into());
+    }
+    if feed == Feed::Boxes && !c.tiles.masked {
+        return [0, 1].into_iter().try_for_each(|number| boxes::side_map(expression, c, number).map(|_| ()));
     }
     if !expression.copies(c) || c.tiles.masked {
         return Err("four warps together sum what is copied as it is, in whole tiles".into());

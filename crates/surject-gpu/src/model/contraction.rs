@@ -3,7 +3,7 @@
 
 use super::{LAUNCH, Model};
 use crate::Gpu;
-use surject_codegen::kernels::contraction::{GROUP_ROWS, Share, Tiles};
+use surject_codegen::kernels::contraction::{Feed, GROUP, GROUP_ROWS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
 
 /// Bytes that a multiprocessor reads from shared memory in a cycle.
@@ -12,6 +12,10 @@ const SHARED: f64 = 128.0;
 const WIDEST: f64 = 16.0;
 /// Bytes that a multiprocessor gets from the caches in a cycle.
 const CACHE: f64 = 20.0;
+/// Bytes that it gets in boxes in a cycle: they cost no thread an instruction, so what the second level of caches gives is the
+/// limit. NVIDIA says 5120 bytes in a cycle of that of an A100, and nothing of later ones; taken for the 132 multiprocessors of
+/// an H100 until a device says otherwise.
+const BOXES: f64 = 5120.0 / 132.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
@@ -34,7 +38,7 @@ const ENDS: f64 = 1500.0;
 fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) => expression.element_bytes() as f64,
-        Share::Warp(_) | Share::Group => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
+        Share::Warp(_) | Share::Group(_) => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
     }
 }
 
@@ -43,7 +47,7 @@ fn stages(tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) => 2.0,
         Share::Warp(_) => 3.0,
-        Share::Group => 4.0,
+        Share::Group(_) => 4.0,
     }
 }
 
@@ -77,8 +81,13 @@ pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
         Share::Thread([own, _]) | Share::Warp(own) => own,
-        Share::Group => GROUP_ROWS,
+        Share::Group(_) => GROUP_ROWS,
     }
+}
+
+/// Does a group multiply while another one waits? Those that no barrier of the block holds together do.
+fn hides(tiles: &Tiles) -> bool {
+    tiles.share == Share::Group(Feed::Boxes) && tiles.warps() > GROUP
 }
 
 /// Cycles of a turn, beside those between turns: of elements of so many bytes.
@@ -99,9 +108,11 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64) -> f64 {
             (of_one(peak(gpu, bytes)) + rounded, warps * k * bytes * (own + n) / SHARED)
         }
         // The units read shared memory themselves while they multiply: 64 rows and all columns for each four warps.
-        Share::Group => {
+        Share::Group(_) => {
             let read = m / 64.0 * (64.0 + n) * k * bytes / SHARED;
-            return (of_one(gpu.group_products).max(read) + DRAIN).max((m + n) * k * bytes / CACHE);
+            let drain = if hides(tiles) { 0.0 } else { DRAIN };
+            let fed = if tiles.share == Share::Group(Feed::Boxes) { BOXES } else { CACHE };
+            return (of_one(gpu.group_products).max(read) + drain).max((m + n) * k * bytes / fed);
         }
     };
     (arithmetic + shared).max((m + n) * k * bytes / CACHE)
@@ -134,12 +145,17 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let blocks = points / (rows * columns) * (rows / m).ceil() * (columns / n).ceil();
     let turns = sums / terms * (terms / k).ceil();
     let warps = tiles.warps() as f64;
-    let threads = 32.0 * warps;
+    let beside = if tiles.share == Share::Group(Feed::Boxes) { 1.0 } else { 0.0 };
+    let threads = 32.0 * (warps + beside);
     let bytes = factor_bytes(expression, tiles);
     // Of scalar operations on f64 there are half as many.
     let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
     let own = own_rows(tiles);
-    let between = if matches!(tiles.share, Share::Thread(_)) { TURN } else { TURN_IN_BACKGROUND };
+    let between = match tiles.share {
+        Share::Thread(_) => TURN,
+        _ if hides(tiles) => 0.0,
+        _ => TURN_IN_BACKGROUND,
+    };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
     let words = (bytes / 4.0).max(1.0);
@@ -153,7 +169,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let peak = match tiles.share {
         Share::Thread(_) => scalar,
         Share::Warp(_) => peak(gpu, bytes),
-        Share::Group => gpu.group_products,
+        Share::Group(_) => gpu.group_products,
     };
     let arithmetic = points * sums / peak;
     let seconds = LAUNCH + (cycles / gpu.clock).max(memory);

@@ -326,7 +326,7 @@ impl Block<'_> {
     fn warps(&self) -> i64 {
         match self.tiles.shares[0] {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tiles.rows / rows.max(1),
-            Share::Group => self.tiles.rows / GROUP_ROWS,
+            Share::Group(_) => self.tiles.rows / GROUP_ROWS,
         }
     }
 
@@ -406,7 +406,7 @@ impl Block<'_> {
 fn stages(c: &Contraction, turns: &Turns) -> i64 {
     match c.tiles.share {
         Share::Thread(_) => turns.count.min(2),
-        Share::Warp(_) | Share::Group => 1,
+        Share::Warp(_) | Share::Group(_) => 1,
     }
 }
 
