@@ -160,7 +160,7 @@ fn the_assembler_takes_the_largest_tiles() {
                     panic!("no store")
                 };
                 let gpu = Gpu::named("sm_90a").unwrap();
-                let made = kernels(function, field, &gpu, "y_0", &schedule.parse().unwrap()).unwrap();
+                let made = kernels(function, field, &gpu, "y", &schedule.parse().unwrap()).unwrap();
                 for made in made.kernels {
                     let named = Kernel { name: format!("k{names}"), ..made.launch.kernel };
                     names += 1;
