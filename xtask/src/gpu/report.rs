@@ -193,10 +193,16 @@ fn products(text: &mut String, value: &Value) {
         let _ = writeln!(text, "* {what}: {said}.");
     }
     let Some(times) = value["times"].as_object().filter(|_| unmeasured(&value["times"]).is_none()) else {
-        let _ = writeln!(text, "\nTheir times are unmeasured: {}.", unmeasured(&value["times"]).unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "\nTheir times are unmeasured: {}.",
+            unmeasured(&value["times"]).unwrap_or_default()
+        );
         return;
     };
-    text.push_str("\n| program | without a schedule, ms | wgmma, ms | wgmma and TMA, ms |\n|---|---:|---:|---:|\n");
+    text.push_str(
+        "\n| program | without a schedule, ms | wgmma, ms | wgmma and TMA, ms |\n|---|---:|---:|---:|\n",
+    );
     for (name, by) in times {
         let ms = ["none", "group", "tma"].map(|key| match &by[key]["programs"][0] {
             Value::Null => unmeasured(&by[key]).unwrap_or_default(),

@@ -200,6 +200,13 @@ pub(crate) struct Bring {
     pub(crate) across_steps: i64,
 }
 
+impl Bring {
+    /// No thread brings anything: boxes are copied.
+    fn boxes(by_terms: bool) -> Bring {
+        Bring { by_terms, lanes: 1, along: 1, along_steps: 1, across_steps: 1 }
+    }
+}
+
 impl Contraction {
     /// The loops whose last tile is not whole.
     pub(crate) fn cut(&self, expression: &Expression) -> Vec<LoopId> {
@@ -479,6 +486,9 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
     let bring = |value, own, size, one_by_one| {
+        if tiles.share == Share::Group(Feed::Boxes) {
+            return Ok(Bring::boxes(expression.lies_by_terms(value, own, loops[2])));
+        }
         expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
     };
     let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];

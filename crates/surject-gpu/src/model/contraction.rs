@@ -16,6 +16,8 @@ const CACHE: f64 = 20.0;
 /// limit. NVIDIA says 5120 bytes in a cycle of that of an A100, and nothing of later ones; taken for the 132 multiprocessors of
 /// an H100 until a device says otherwise.
 const BOXES: f64 = 5120.0 / 132.0;
+/// Bytes at multiples of which operands of four warps begin.
+const LINES: f64 = 1024.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
@@ -55,6 +57,10 @@ fn stages(tiles: &Tiles) -> f64 {
 pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     let bytes = factor_bytes(expression, tiles);
     let [m, n, k] = tiles.tile.map(|size| size as f64);
+    if matches!(tiles.share, Share::Group(_)) {
+        // Parts of lines are exchanged instead; before the first line, and behind the barriers, there may be a gap.
+        return stages(tiles) * bytes * (m + n) * k + 2.0 * LINES;
+    }
     let pad = WIDEST / bytes;
     stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
 }

@@ -91,7 +91,7 @@ impl Contractions {
     fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
         let mut all = Vec::new();
         if self.by == By::Groups {
-            let tiles = [(128, 256), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64)];
+            let tiles = [(128, 256), (256, 128), (192, 256), (128, 128), (64, 256), (64, 128), (64, 64)];
             // What no device has confirmed is only said.
             let only_threads = self.gpu.group_products_confirmed && !self.gpu.boxes_confirmed;
             let feeds = if only_threads { &[Feed::Threads][..] } else { &[Feed::Boxes, Feed::Threads] };

@@ -118,6 +118,44 @@ fn kernels_without_a_wait_are_found() {
     }
 }
 
+/// Of random sizes, in all ways in which factors lie: what kernels give is what the interpreter gives, in two orders of agents.
+#[test]
+fn random_products_of_boxes_give_what_the_interpreter_gives() {
+    let machine = hopper();
+    let mut state = 11u64;
+    let mut random = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut made = 0;
+    for _ in 0..40 {
+        let size = |random: &mut dyn FnMut(u64) -> u64, most| 8 * (1 + random(most)) as usize;
+        let sizes = [size(&mut random, 20), size(&mut random, 20), size(&mut random, 24)];
+        let lies = [["i,k", "k,i"][random(2) as usize], ["j,k", "k,j"][random(2) as usize]];
+        let program = product(sizes, lies);
+        let (_, expression) = expressions(program.function("main").unwrap()).unwrap().remove(0);
+        if choose(&machine, &expression).is_err() {
+            continue;
+        }
+        let args = random_args(program.function("main").unwrap(), random(1000));
+        let expected = interp::run(&program, "main", &args).unwrap();
+        for kernel in kernels_of(&program, &machine) {
+            assert!(kernel.to_string().contains("box_copy"), "{kernel}");
+            for order in [Order::Backward, Order::Shuffled(random(100))] {
+                let mut tensors: Vec<Tensor> = args.iter().map(Tensor::of_buffer).collect();
+                tensors.push(Tensor::unwritten(surject_ir::DType::BF16, sizes[0] * sizes[1]));
+                run(&kernel, &[], &mut tensors, &Options { order, ..Options::default() })
+                    .unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+                let found = tensors[2].to_buffer(&[sizes[0], sizes[1]]).expect("all is written");
+                let report = surject_runtime::compare::compare(&found, &expected[0], 1e-4, 2e-2);
+                assert!(report.passed(), "{report}\n{}", surject_ir::print(&program));
+            }
+        }
+        made += 1;
+    }
+    assert!(made >= 20, "{made}");
+}
+
 /// The same in PTX.
 #[test]
 fn ptx_without_a_wait_is_found() {
@@ -150,9 +188,13 @@ fn ptx_without_a_wait_is_found() {
 #[test]
 fn the_assembler_takes_the_largest_tiles() {
     let (mut written, mut names) = (Vec::new(), 0);
-    for (m, n) in [(128, 256), (256, 128)] {
+    for (m, n) in [(128, 256), (256, 128), (192, 256)] {
         for left in ["i,k", "k,i"] {
             for right in ["k,j", "j,k"] {
+                if m == 192 && left == "k,i" {
+                    // Their lines are a power of two.
+                    continue;
+                }
                 let schedule = format!("kernel y_0\ncontract i0 i1 k0 tile {m} {n} 64 group tma\n");
                 let program = product([2048, 2048, 2048], [left, right]);
                 let function = program.function("main").unwrap();
@@ -191,6 +233,23 @@ fn large_products_take_this_by_the_model() {
         }
     }
     insta::assert_snapshot!(said);
+}
+
+/// A GPU that gives right results by them chooses them for large products; until one has, only what lost names them.
+#[test]
+fn they_are_chosen_where_a_device_has_confirmed_them() {
+    let program = product([4096, 4096, 4096], ["i,k", "k,j"]);
+    let (_, expression) = expressions(program.function("main").unwrap()).unwrap().remove(0);
+    let chosen = |gpu: &Gpu| choose(gpu, &expression).unwrap();
+    let confirmed = chosen(&hopper().0);
+    assert_eq!(confirmed.strategy, "warpgroups");
+    assert!(confirmed.proposal.schedule.to_string().contains("group tma"));
+    let gpu = Gpu::named("sm_90a").unwrap();
+    assert_eq!(chosen(&gpu).strategy, "matrix units");
+    let why = Boxes(gpu).strategies().remove(0).propose(&expression).err().unwrap();
+    assert!(why.contains("no GPU has confirmed") && why.contains("group tma"), "{why}");
+    let only_groups = Gpu { boxes_confirmed: false, ..hopper().0 };
+    assert!(!chosen(&only_groups).proposal.schedule.to_string().contains("tma"));
 }
 
 /// What no map describes is refused with a reason.

@@ -77,6 +77,11 @@ fn cases_of_boxes() -> Vec<Program> {
             "a: bf16[3,72,128], b: bf16[3,128,64]",
             "y : bf16[3,72,64] =:+ over b<3, i<72, j<64, k<128 at [b,i,j]: a[b,i,k] * b[b,k,j]",
         ),
+        // Two loops over rows, whose rows follow each other.
+        program(
+            "a: bf16[3,40,128], w: bf16[128,64]",
+            "y : bf16[3,40,64] =:+ over b<3, i<40, j<64, k<128 at [b,i,j]: a[b,i,k] * w[k,j]",
+        ),
         program(
             "a: bf16[64,2,128], b: bf16[2,128,64]",
             "y : bf16[64,64] =:+ over i<64, j<64, t<2, k<128 at [i,j]: a[i,t,k] * b[t,k,j]",

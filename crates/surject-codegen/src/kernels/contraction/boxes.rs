@@ -19,18 +19,28 @@ pub(crate) struct SideMap {
 /// tile, else all terms of it.
 pub(crate) fn side_map(expression: &Expression, c: &Contraction, number: usize) -> Result<SideMap, String> {
     let (node, own) = [(c.parts.left, c.loops[0]), (c.parts.right, c.loops[1])][number];
-    if number == 0 && c.rows.len() > 1 {
-        return Err("rows of several loops are in no box".into());
-    }
     let (address, dtype) = plain(expression, node)?;
+    // Several loops over rows are one dimension where the rows of all of them follow each other.
+    let rows = if number == 0 { &c.rows[..] } else { &[] };
+    let follow = |pair: &[LoopId]| {
+        let next = address.coeff(pair[1]).checked_mul(expression.dag.extent(pair[1]));
+        next == Some(address.coeff(pair[0])) || expression.dag.extent(pair[0]) == 1
+    };
+    if !rows.windows(2).all(follow) {
+        return Err("rows of several loops that do not follow each other in memory".into());
+    }
+    let all_rows = rows.iter().try_fold(1i64, |all, &l| all.checked_mul(expression.dag.extent(l)));
+    let all_rows = all_rows.ok_or("more rows than are counted")?;
     if address.offset != 0 {
         return Err("a tensor that is read from a later element on".into());
     }
     let by_terms = c.bring[number].by_terms;
     let (next, across) = if by_terms { (c.loops[2], own) } else { (own, c.loops[2]) };
     let mut loops = vec![next, across];
-    let extent = |l: LoopId| expression.dag.extent(l);
-    loops.extend(address.terms.iter().map(|t| t.0).filter(|&l| l != next && l != across && extent(l) > 1));
+    let extent = |l: LoopId| if rows.contains(&l) { all_rows } else { expression.dag.extent(l) };
+    let others =
+        address.terms.iter().map(|t| t.0).filter(|l| *l != next && *l != across && !rows.contains(l));
+    loops.extend(others.filter(|&l| extent(l) > 1));
     let lines = if by_terms { c.tiles.tile[number] } else { GROUP_TERMS };
     let mut sizes = vec![1; loops.len()];
     (sizes[0], sizes[1]) = (GROUP_TERMS, lines);

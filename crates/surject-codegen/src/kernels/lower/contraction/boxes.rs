@@ -115,19 +115,15 @@ impl Lowering<'_> {
         first: &Affine,
         (stage, full): (Value, Mem),
     ) -> Lowered<()> {
-        let node = &self.expression.dag[side.node];
-        let Node::Load { buf, address, guards } = &node.node else {
+        let Node::Load { buf, .. } = &self.expression.dag[side.node].node else {
             return Err(CodegenError::malformed("a box of what is computed"));
         };
+        let from = self.memory.get(buf).copied();
+        let from = from.ok_or_else(|| CodegenError::malformed("a tensor without memory"))?;
         let mut others = Vec::new();
         for &l in loops.iter().skip(2) {
             others.push(self.affine(&Lin::var(l))?);
         }
-        let depth = self.frames.len();
-        self.set_own(side, side.first.clone());
-        self.set(if side.how.by_terms { loops[0] } else { loops[1] }, first.clone());
-        let from = self.place(*buf, address, guards, node.deps)?.mem;
-        self.frames.truncate(depth);
         let boxes = if side.how.by_terms { 1 } else { side.pitch / GROUP_TERMS };
         for number in 0..boxes {
             let further = Affine::from(number * GROUP_TERMS);
