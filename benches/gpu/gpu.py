@@ -13,6 +13,9 @@ Each step has a share of the time; what does not finish in it is cut off and say
     archives      the same, by the runner without a compiler
     libraries     Fourier transforms and factorisations: { checks [ { name, ok, seconds, detail } ] by NVIDIA's libraries where
                   they are and by the host, by_libraries and by_host (JSON of `surject bench`) }
+    products      products by four warps (wgmma) and of boxes (TMA), which schedules ask for: { checks [ { name, ok, seconds, detail } ],
+                  confirmed { group_products, boxes } (true, false, or null: not checked), times { PROGRAM: { none, group, tma: JSON of
+                  `surject bench` } } }, or unmeasured
     alone         JSON of `surject bench` without a peer: the time of every program, and of its launches; or unmeasured
     suite         the same beside XLA's GPU back end, which chooses among kernels for seconds a program
     suite_rest    the same of programs that were cut off, where somebody timed them afterwards: not written here
@@ -42,6 +45,8 @@ PROCESSOR = ["matmul_1024", "matmul_128", "softmax", "layernorm", "attention", "
              "lenet_step", "lstm", "block_step_512"]
 # By NVIDIA's libraries, which an interpreter has as well.
 LIBRARIES = ["cublas,cufft,cusolver", "none"]
+# What a schedule of a name asks for, as the machine model has it.
+ASKED = {"group": "group_products", "tma": "boxes"}
 # In a dry run.
 TINY = ["softmax", "layernorm", "bf16_matmul", "recurrent_scan", "sorting", "slices"]
 
@@ -133,10 +138,10 @@ def cases():
     return [f for f in folders if not options.dry_run or os.path.basename(f) in TINY]
 
 
-def arrays(folder):
+def arrays(folder, tolerance=None):
     with open(f"{folder}/program.mlir") as file:
         text = file.read()
-    tolerance = "2e-2" if "bf16" in text or "xf16" in text else "1e-4"
+    tolerance = tolerance or ("2e-2" if "bf16" in text or "xf16" in text else "1e-4")
     words = ["--rtol", tolerance, "--atol", tolerance]
     for option, stem in (("-i", "in"), ("--expect", "out")):
         files = numbered(folder, stem)
@@ -261,6 +266,35 @@ def libraries(seconds):
     return result
 
 
+@step("products", 45)
+def products(seconds):
+    if NONE:
+        return NONE
+    capability = found["calibration"].get("capability")
+    if not options.dry_run and capability != [9, 0]:
+        return {"unmeasured": f"schedules are for sm_90a; the device has the compute capability {capability}"}
+    stop = time.monotonic() + seconds
+    commands = []
+    for file in sorted(glob.glob(f"{HERE}/products/*/*.schedule")):
+        folder, name = os.path.split(file)
+        if not folder.endswith("_timed"):
+            # Their sums are exact: nothing may differ.
+            words = [SURJECT, "run", f"{folder}/program.mlir", *GPU, "--schedule", file, *arrays(folder, "0")]
+            commands.append((f"{os.path.basename(folder)} {name.split('.')[0]}", words))
+    result = {"checks": checked(commands, seconds / 3), "confirmed": {}, "times": DRY if options.dry_run else {}}
+    for name, what in ASKED.items():
+        own = [check["ok"] for check in result["checks"] if check["name"].endswith(f" {name}")]
+        # An interpreter confirms nothing.
+        result["confirmed"][what] = None if options.dry_run or not own or None in own else all(own)
+    timed = [] if options.dry_run else sorted(glob.glob(f"{HERE}/products/*_timed"), key=lambda f: int(f.split("_")[-2]))
+    for folder in timed:
+        times = result["times"][os.path.basename(folder)[:-len("_timed")]] = {}
+        for name in ("none", *ASKED):
+            words = [*GPU, "--rounds", "2", "--seconds", "0.02", *(["--schedule", f"{folder}/{name}.schedule"] if name != "none" else [])]
+            times[name] = bench([folder], words, min(15, stop - time.monotonic()))
+    return result
+
+
 @step("alone", 100)
 def alone(seconds):
     if options.dry_run or NONE:
@@ -301,7 +335,7 @@ def processor(seconds):
     return results
 
 
-checks = [c for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key]] + found["libraries"].get("checks", [])
+checks = [c for key in ("correctness", "archives") if isinstance(found[key], list) for c in found[key]] + [c for key in ("libraries", "products") for c in found[key].get("checks", [])]
 wrong = [c["name"] for c in checks if not c["ok"]]
 if NONE:
     print(f"nothing ran on a GPU: {NONE['unmeasured']}\n`./gpu.sh --dry-run` tries everything that needs none; {options.out} after {found['seconds']} s")
@@ -309,4 +343,7 @@ if NONE:
 print(f"{len(checks) - len(wrong)} of {len(checks)} checks passed; {options.out} after {found['seconds']} s")
 for name in wrong:
     print(f"  not passed: {name}")
+for what, holds in found["products"].get("confirmed", {}).items():
+    if holds:
+        print(f"this GPU gives right results by {what}: `{what}_confirmed` of sm_90a may be `true` in crates/surject-gpu/src/lib.rs")
 sys.exit(1 if wrong or not checks else 0)

@@ -1,5 +1,6 @@
 //! What a plan needs of a machine.
 
+use crate::TensorMap;
 use crate::call::{Call, Library};
 
 /// What a device is.
@@ -63,7 +64,7 @@ pub struct Mark(pub u64);
 pub struct Recording(pub u64);
 
 /// How a kernel is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Shape {
     /// Blocks in each dimension, at least one.
     pub blocks: [u32; 3],
@@ -71,6 +72,9 @@ pub struct Shape {
     pub threads: u32,
     /// Bytes of shared memory that the launch gives to each block, beside what the kernel has of its own.
     pub shared: u32,
+    /// Maps of its tensors, its arguments behind these.
+    #[serde(default)]
+    pub maps: Vec<TensorMap>,
 }
 
 /// What went wrong on a device. The kernel and its assignment are named where the error is passed on
@@ -173,7 +177,7 @@ pub trait Device {
     /// Forgets code.
     fn unload(&mut self, module: Module);
 
-    /// Launches a kernel; its arguments are the addresses of the views.
+    /// Launches a kernel; its arguments are the addresses of the views, and maps of them.
     fn launch(
         &mut self,
         module: Module,

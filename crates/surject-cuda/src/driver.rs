@@ -2,11 +2,14 @@
 
 mod libraries;
 
-use crate::{Call, Device, DeviceError, DeviceInfo, Library, Mark, Memory, Module, Recording, Shape, View};
+use crate::{
+    Call, Device, DeviceError, DeviceInfo, Library, Mark, Memory, Module, Recording, Shape, TensorMap, View,
+};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use surject_ir::DType;
 
 /// A GPU, in a context of this process, with a stream of its own.
 pub struct Driver {
@@ -149,6 +152,71 @@ impl Driver {
         }
         loaded.functions.insert(name.to_string(), function);
         Ok(function)
+    }
+}
+
+impl Driver {
+    /// The map of a tensor as the driver encodes it. What lies outside of the tensor is zero.
+    fn encode(&self, map: &TensorMap, args: &[View]) -> Result<sys::CUtensorMap, DeviceError> {
+        let refused = |why: String| DeviceError::Launch(format!("a tensor map for TMA: {why}"));
+        // `cuTensorMapEncodeTiled` is there since CUDA 12.0.
+        if self.info.driver < (12, 0) {
+            let (major, minor) = self.info.driver;
+            return Err(refused(format!(
+                "the driver is for CUDA {major}.{minor}, and maps are those of 12.0"
+            )));
+        }
+        let view = *args.get(map.tensor as usize).ok_or_else(|| refused("of no tensor".into()))?;
+        map.check(view.bytes).map_err(refused)?;
+        if address(view) % TensorMap::ALIGNMENT != 0 {
+            return Err(refused(format!(
+                "of a tensor that is not aligned to {} bytes",
+                TensorMap::ALIGNMENT
+            )));
+        }
+        use sys::CUtensorMapDataType_enum as Type;
+        let dtype = match map.dtype {
+            DType::F16 => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+            DType::BF16 => Type::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+            DType::F32 => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+            DType::F64 => Type::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+            other => match other.size() {
+                1 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                2 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT16,
+                4 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+                8 => Type::CU_TENSOR_MAP_DATA_TYPE_UINT64,
+                _ => return Err(refused(format!("of elements of {other}"))),
+            },
+        };
+        let swizzle = match map.swizzled {
+            true => sys::CUtensorMapSwizzle_enum::CU_TENSOR_MAP_SWIZZLE_128B,
+            false => sys::CUtensorMapSwizzle_enum::CU_TENSOR_MAP_SWIZZLE_NONE,
+        };
+        let steps = vec![1u32; map.sizes.len()];
+        let mut encoded = sys::CUtensorMap { opaque: [0; 16] };
+        // SAFETY: the lists have as many entries as the map has dimensions, that of strides one less, as the driver's manual
+        // says; the address is that of a tensor of the launch.
+        let done = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut encoded,
+                dtype,
+                map.extents.len() as u32,
+                address(view) as *mut c_void,
+                map.extents.as_ptr(),
+                map.strides[1..].as_ptr(),
+                map.sizes.as_ptr(),
+                steps.as_ptr(),
+                sys::CUtensorMapInterleave_enum::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                swizzle,
+                sys::CUtensorMapL2promotion_enum::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                sys::CUtensorMapFloatOOBfill_enum::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        done.result().map_err(|error| match failed("cuTensorMapEncodeTiled", error) {
+            DeviceError::Driver { reason, .. } => refused(reason),
+            lost => lost,
+        })?;
+        Ok(encoded)
     }
 }
 
@@ -297,10 +365,16 @@ impl Device for Driver {
         self.enter()?;
         let function = self.function(module, kernel, shape.shared)?;
         let mut pointers: Vec<sys::CUdeviceptr> = args.iter().map(|&view| address(view)).collect();
+        let mut maps = Vec::with_capacity(shape.maps.len());
+        for map in &shape.maps {
+            maps.push(self.encode(map, args)?);
+        }
         let mut params: Vec<*mut c_void> =
             pointers.iter_mut().map(|p| std::ptr::from_mut(p).cast()).collect();
+        params.extend(maps.iter_mut().map(|map| std::ptr::from_mut(map).cast::<c_void>()));
         let [x, y, z] = shape.blocks;
-        // SAFETY: the kernel takes as many pointers as its plan says, to tensors of these sizes, in memory of `allocate`.
+        // SAFETY: the kernel takes as many pointers and maps as its plan says, of tensors of these sizes, in memory of
+        // `allocate`.
         // The driver copies the arguments before it returns.
         let launched = unsafe {
             result::launch_kernel(

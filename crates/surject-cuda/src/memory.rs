@@ -160,7 +160,7 @@ mod tests {
         let kernel = |tensors| Kernel {
             name: "k".into(),
             assignment: "k".into(),
-            shape: Shape { blocks: [1; 3], threads: 1, shared: 0 },
+            shape: Shape { blocks: [1; 3], threads: 1, shared: 0, maps: Vec::new() },
             tensors,
         };
         Plan {

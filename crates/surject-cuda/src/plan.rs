@@ -285,6 +285,11 @@ impl Plan {
                     if arity != Some(tensors.len()) || !known(tensors) {
                         return wrong("a launch of a kernel or with tensors that there are not");
                     }
+                    for map in &self.kernels[*kernel as usize].shape.maps {
+                        let bytes = tensors.get(map.tensor as usize).and_then(|&id| self.tensor(id).bytes());
+                        let fits = bytes.ok_or("a map of no tensor".to_string()).and_then(|b| map.check(b));
+                        fits.map_err(PlanError)?;
+                    }
                 }
                 Step::Copy { from, to } => {
                     if !known(&[*from, *to]) || !same(*from, *to) {

@@ -65,7 +65,7 @@ fn kernels(device: &mut dyn Device, module: Module) -> Result<[f64; 4], DeviceEr
 fn on(device: &mut dyn Device, module: Module, view: View, blocks: u32) -> Result<[f64; 4], DeviceError> {
     let zeros = vec![0; view.bytes as usize];
     device.upload(view, &zeros)?;
-    let small = Shape { blocks: [1; 3], threads: 32, shared: 0 };
+    let small = Shape { blocks: [1; 3], threads: 32, shared: 0, maps: Vec::new() };
     let empty = |device: &mut dyn Device| {
         (0..LAUNCHES).try_for_each(|_| device.launch(module, "empty", &small, &[view]))
     };
@@ -78,7 +78,7 @@ fn on(device: &mut dyn Device, module: Module, view: View, blocks: u32) -> Resul
     let replayed = least(device, |device| device.replay(recording));
     device.forget(recording);
     let replayed = replayed? * 1e3 / f64::from(LAUNCHES);
-    let shape = Shape { blocks: [blocks, 1, 1], threads: THREADS, shared: 0 };
+    let shape = Shape { blocks: [blocks, 1, 1], threads: THREADS, shared: 0, maps: Vec::new() };
     let steps = f64::from(ROUNDS * CHAINS * UNROLLED);
     let products = 2.0 * steps * f64::from(blocks * THREADS);
     let fma = least(device, |device| device.launch(module, "products", &shape, &[view]))?;
@@ -204,7 +204,7 @@ mod tests {
         device.upload(view, &vec![0; bytes as usize]).unwrap();
         for kernel in ["empty", "products", "matrices"] {
             let threads = if kernel == "empty" { 32 } else { THREADS };
-            let shape = Shape { blocks: [1; 3], threads, shared: 0 };
+            let shape = Shape { blocks: [1; 3], threads, shared: 0, maps: Vec::new() };
             device.launch(module, kernel, &shape, &[view]).unwrap();
         }
         // To assemble.

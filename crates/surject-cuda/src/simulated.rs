@@ -181,7 +181,16 @@ impl Simulated {
         let before = buffers.clone();
         let module = self.modules.get(&module.0).ok_or_else(|| DeviceError::NoKernel(kernel.into()))?;
         let grid = Grid { blocks: shape.blocks, threads: shape.threads, shared: shape.shared as usize };
-        let numbers: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
+        let maps = shape.maps.iter().map(|map| {
+            Arg::Map(surject_ptx::TensorMap {
+                buffer: map.tensor as usize,
+                extents: map.extents.clone(),
+                strides: map.strides.clone(),
+                sizes: map.sizes.clone(),
+                swizzled: map.swizzled,
+            })
+        });
+        let numbers: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).chain(maps).collect();
         surject_ptx::run(module, kernel, &grid, &numbers, &mut buffers)
             .map_err(|error| DeviceError::Lost(error.to_string()))?;
         // One tensor may be two arguments where it is only read.
@@ -287,7 +296,7 @@ impl Device for Simulated {
         self.fault(Operation::Launch)?;
         match &mut self.recording {
             Some(commands) => {
-                commands.push(Command::Launch(module, kernel.into(), *shape, args.to_vec()));
+                commands.push(Command::Launch(module, kernel.into(), shape.clone(), args.to_vec()));
                 Ok(())
             }
             None => self.do_launch(module, kernel, shape, args),

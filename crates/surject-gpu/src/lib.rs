@@ -13,7 +13,8 @@
 //! * `scans`: threads run through lines in order, or those of a block share a line and exchange what comes before;
 //! * `tiles`: sums of products with tiles in shared memory and sums in registers;
 //! * `matrix units`: the same for factors of 8 and 16 bits and `f64`, whose products a warp sums at once;
-//! * `warpgroups`: the same for 16-bit floats, by four warps at once from shared memory (sm_90a);
+//! * `warpgroups`: the same for 16-bit floats, by four warps at once from shared memory (sm_90a), which another warp fills
+//!   (TMA) where a schedule asks for it;
 //! * `serial`: one thread, which every expression allows.
 //!
 //! A reduction with few values is cut into parts, which a second kernel reduces. Short rows stay in registers from one pass over them to the next. The cheapest by the [model] wins.
@@ -66,6 +67,8 @@ pub struct Gpu {
     pub group_products: f64,
     /// Has a GPU given right results by them? Until then only schedules of the user ask for them.
     pub group_products_confirmed: bool,
+    /// The same of what they multiply, brought in boxes (TMA).
+    pub boxes_confirmed: bool,
     /// Products of `f64` that they sum.
     pub doubles: f64,
     /// Cycles in a second.
@@ -91,6 +94,7 @@ impl Gpu {
             products: 156e12,
             group_products: 0.0,
             group_products_confirmed: false,
+            boxes_confirmed: false,
             doubles: 9.75e12,
             clock: 1.41e9,
         },
@@ -107,6 +111,7 @@ impl Gpu {
             products: 322e12,
             group_products: 494.5e12,
             group_products_confirmed: false,
+            boxes_confirmed: false,
             doubles: 33.5e12,
             clock: 1.98e9,
         },
@@ -123,6 +128,7 @@ impl Gpu {
             products: 297e12,
             group_products: 0.0,
             group_products_confirmed: false,
+            boxes_confirmed: false,
             doubles: 18.6e12,
             clock: 1.965e9,
         },

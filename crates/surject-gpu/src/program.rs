@@ -510,6 +510,7 @@ impl Planner<'_> {
                     blocks,
                     threads: written.launch.threads as u32,
                     shared: written.launch.shared as u32,
+                    maps: written.launch.maps.iter().map(map_of).collect(),
                 },
                 tensors: kernel.params.len() as u32,
             });
@@ -569,5 +570,18 @@ impl Planner<'_> {
         self.plan.host.push(HostStep { operation: operation.to_string(), reason, program });
         steps.push(Step::Host { program: number, inputs: own, outputs });
         Ok(())
+    }
+}
+
+/// A map of a tensor as plans have it.
+fn map_of(map: &write::MapParameter) -> surject_cuda::TensorMap {
+    let bytes = |&stride: &i64| stride as u64 * map.dtype.size() as u64;
+    surject_cuda::TensorMap {
+        tensor: map.tensor as u32,
+        dtype: map.dtype,
+        extents: map.map.extents.iter().map(|&extent| extent as u64).collect(),
+        strides: map.map.strides.iter().map(bytes).collect(),
+        sizes: map.map.sizes.iter().map(|&size| size as u32).collect(),
+        swizzled: map.swizzled,
     }
 }

@@ -22,6 +22,7 @@
 //! than 1024 threads, memory of a size that is known at run time only, atomic operations on 8 and 16 bits.
 
 mod access;
+mod boxes;
 mod control;
 mod fragments;
 mod group;
@@ -30,6 +31,8 @@ mod text;
 mod value;
 
 pub use surject_codegen::kernels::mlir::WriteError;
+
+pub use boxes::MapParameter;
 
 use fragments::Fragments;
 use group::Layouts;
@@ -51,7 +54,8 @@ pub struct Written {
     pub launch: Launch,
 }
 
-/// How a kernel is launched. Its arguments are its sizes (64 bits each) and pointers to its tensors, in order.
+/// How a kernel is launched. Its arguments are its sizes (64 bits each), pointers to its tensors, and maps of tensors, in
+/// order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     /// The name of the function.
@@ -64,6 +68,8 @@ pub struct Launch {
     pub threads: i64,
     /// The bytes of shared memory that the launch gives to each block.
     pub shared: i64,
+    /// The maps that it gets.
+    pub maps: Vec<MapParameter>,
 }
 
 impl Launch {
@@ -162,8 +168,12 @@ struct Writer<'k> {
     fragments: HashMap<Mem, Fragments>,
     /// How operands of products by four warps lie in shared memory.
     layouts: Layouts,
+    /// Maps of tensors that boxes are copied of, with their names.
+    maps: Vec<(MapParameter, String)>,
     /// The variable of the loop over warps that is being written.
     warp: Option<Value>,
+    /// How many of its iterations, from the first one on, are where statements are written; 0: that is not known.
+    warps_here: i64,
     agent: Agent,
     /// Threads of a block.
     threads: i64,
@@ -191,7 +201,9 @@ impl<'k> Writer<'k> {
             sums: fragments::sums(kernel),
             fragments: HashMap::new(),
             layouts: Layouts::new(),
+            maps: Vec::new(),
             warp: None,
+            warps_here: 0,
             agent: Agent::Block,
             threads: 1,
             grid: 0,
@@ -214,13 +226,18 @@ impl<'k> Writer<'k> {
         }
         self.layouts = group::layouts(kernel)?;
         self.dynamic = shared_bytes(kernel) > STATIC_SHARED;
-        let params = self.parameters();
+        let mut params = self.parameters();
+        params.extend(self.map_parameters()?);
         self.thread_numbers();
         self.no_effect_beside_blocks()?;
         self.statements(&kernel.body.body)?;
         let name = &kernel.name;
         if self.dynamic {
-            let alignment = if self.layouts.is_empty() { 16 } else { group::LINES };
+            let alignment = match (self.layouts.is_empty(), self.maps.is_empty()) {
+                (false, _) => group::LINES,
+                (true, false) => boxes::ALIGNMENT,
+                (true, true) => 16,
+            };
             let _ = writeln!(
                 self.globals,
                 "    llvm.mlir.global external @{name}_shared() {{addr_space = 3 : i32, alignment = {alignment} : i64}} : \
@@ -239,7 +256,8 @@ impl<'k> Writer<'k> {
         );
         let shared = if self.dynamic { self.shared } else { 0 };
         let linear = self.linear.is_some();
-        let launch = Launch { name: name.clone(), blocks, linear, threads: self.threads, shared };
+        let maps = std::mem::take(&mut self.maps).into_iter().map(|m| m.0).collect();
+        let launch = Launch { name: name.clone(), blocks, linear, threads: self.threads, shared, maps };
         Ok(Written { text, launch })
     }
 
@@ -283,7 +301,16 @@ impl<'k> Writer<'k> {
         let mut around = Some(&self.kernel.body);
         while let Some(region) = around.take() {
             around = region.body.iter().filter(|s| is_blocks(s)).flat_map(|s| s.op.regions()).next();
-            let effect = |op: &Op| matches!(op, Op::Store { .. } | Op::Atomic { .. } | Op::AsyncCopy { .. });
+            let effect = |op: &Op| {
+                matches!(
+                    op,
+                    Op::Store { .. }
+                        | Op::Atomic { .. }
+                        | Op::AsyncCopy { .. }
+                        | Op::BoxCopy(_)
+                        | Op::Phase(..)
+                )
+            };
             if let Some(beside) = region.body.iter().find(|s| around.is_some() && effect(&s.op)) {
                 self.text.fault(beside);
                 return Err("an effect beside the loop over blocks; it needs a launch of its own".into());

@@ -9,6 +9,7 @@ mod agent;
 mod code;
 mod count;
 mod memory;
+mod phases;
 mod run;
 mod statement;
 mod value;
@@ -106,6 +107,14 @@ pub enum FaultKind {
         group: String,
         /// Who is missing.
         missing: String,
+    },
+    /// A phase of a barrier that gets what it does not wait for, or waits for what does not come.
+    #[error("the barrier `{barrier}` {what}")]
+    Phase {
+        /// The barrier.
+        barrier: String,
+        /// What is wrong.
+        what: String,
     },
     /// Copies in the background that nobody waits for.
     #[error("it ends while copies in the background are under way")]

@@ -1,6 +1,6 @@
 //! Kernels: parameters, memory, regions and statements.
 
-use crate::{Access, Affine, Guard, Level, Space, Type};
+use crate::{Access, Affine, BoxCopy, Guard, Level, PhaseBarrier, Phasing, Space, Type};
 use std::collections::HashMap;
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, named};
@@ -228,6 +228,10 @@ pub enum Op {
     AsyncCommit,
     /// Waits until at most so many groups are under way.
     AsyncWait(usize),
+    /// Copies a box of a tensor to shared memory in the background; its bytes arrive at a barrier with phases.
+    BoxCopy(Box<BoxCopy>),
+    /// Begins, arrives at, or waits for a phase of a barrier.
+    Phase(PhaseBarrier, Phasing),
     /// Waits until all threads of the block, or of the warp, are here. What they wrote before is seen after.
     Barrier(Level),
     /// `acc += a · b` of matrices of `m × k` and `k × n` elements. A warp does it, or a task.
@@ -503,6 +507,19 @@ macro_rules! visitor {
                     Op::AsyncCopy { from, to, .. } => {
                         from.$place(f);
                         to.$place(f);
+                    }
+                    Op::BoxCopy(copy) => {
+                        let BoxCopy { from, at, to, to_at, arrives, .. } = &$($mutable)? **copy;
+                        let PhaseBarrier { mem, at: number } = arrives;
+                        at.$iter().chain([to_at, number]).for_each(|at| f($part::Affine(at)));
+                        [from, to, mem].into_iter().for_each(|mem| f($part::Mem(mem)));
+                    }
+                    Op::Phase(PhaseBarrier { mem, at }, how) => {
+                        f($part::Mem(mem));
+                        f($part::Affine(at));
+                        if let Phasing::Wait(parity) = how {
+                            f($part::Value(parity));
+                        }
                     }
                     Op::MatMul { acc, a, b, .. } => {
                         for Tile { mem, at, .. } in [acc, a, b] {

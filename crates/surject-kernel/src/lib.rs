@@ -33,6 +33,18 @@
 //! most `n` groups are left. What an iteration of a loop over threads leaves under way passes to the iteration of the same
 //! number in the next loop over threads of the same outer agent. No other agent ends before its copies.
 //!
+//! **Boxes in the background.** A *barrier with phases* is an element of shared `i64` memory that nothing else uses. The block
+//! makes it, outside of its warps, with `phase_init n`: its first phase, number 0, begins. A phase is over when `n` warps have
+//! arrived and all bytes that were expected have come; the next one begins at once. `phase_arrive` arrives, `phase_expect b`
+//! arrives and expects `b` bytes more, both once for the warp. `phase_wait p` waits until a phase whose number has the lowest bit
+//! `p` is over: it goes on at once where the running phase has the other one. More arrivals or bytes than a phase waits for are
+//! errors, and so is a phase that is waited for and never over. `box_copy` copies a box of a tensor to shared memory: the
+//! elements at `at[d] + i[d]` along each dimension `d`, for `i[d]` from 0 on to the size of the box; those outside of the extents
+//! of the tensor are zero. It is done by an agent of its own: it reads and writes at any time after what its warp did before,
+//! and then the bytes of the whole box come to the phase that its barrier is in. What a warp did before it arrived, and what
+//! copies did whose bytes came, comes before what a warp does that has waited for this phase; nothing else of this orders
+//! accesses. What a copy writes is undefined until then.
+//!
 //! **Products of matrices** round no product before it is summed, from the first term to the last, in the type of the sums.
 //! A `matmul tf32` rounds the elements of both operands, which are `f32`, to 10 bits of mantissa, to nearest even, first. Four warps do a
 //! `matmul group` together: each has 16 rows of `a` and of the sum, which lie below those of the warp before it, and all have
@@ -47,6 +59,7 @@
 //! kernel without any machine, finds the errors named above, and counts traffic, sectors, bank conflicts and operations.
 
 mod affine;
+mod boxes;
 mod build;
 pub mod interpret;
 mod kernel;
@@ -57,6 +70,7 @@ mod types;
 pub mod verify;
 
 pub use affine::{Affine, Guard, Term};
+pub use boxes::{BoxCopy, PhaseBarrier, Phasing, TensorMap};
 pub use build::Builder;
 pub use kernel::{
     Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,

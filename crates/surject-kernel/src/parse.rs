@@ -3,6 +3,7 @@
 //! Types stand behind every operation that has results, so nothing is inferred here; [`crate::verify()`] compares them
 //! with the operands.
 
+mod boxes;
 mod lexer;
 
 use crate::{
@@ -484,6 +485,7 @@ impl Parser {
                 self.lexed.need(Token::Comma)?;
                 Op::AsyncCopy { from, to: self.place()?, elements }
             }
+            "box_copy" | "phase_init" | "phase_arrive" | "phase_expect" | "phase_wait" => self.boxes(name)?,
             "async_commit" => Op::AsyncCommit,
             "async_wait" => Op::AsyncWait(self.count("a number of groups")?),
             "barrier" => Op::Barrier(self.named("block or warp", Level::from_name)?),

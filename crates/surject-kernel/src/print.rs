@@ -1,8 +1,8 @@
 //! The text form of kernels; [`crate::parse()`] reads it.
 
 use crate::{
-    Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Place, Region, Source, Statement, Team,
-    Temporality, Tile, Value,
+    BoxCopy, Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, PhaseBarrier, Phasing, Place, Region,
+    Source, Statement, Team, Temporality, Tile, Value,
 };
 use std::fmt::{self, Write};
 use surject_ir::literal;
@@ -159,6 +159,16 @@ impl Printer {
             }
             Op::AsyncCommit => put!(self, "async_commit"),
             Op::AsyncWait(groups) => put!(self, "async_wait {groups}"),
+            Op::BoxCopy(copy) => self.box_copy(copy),
+            Op::Phase(barrier, how) => {
+                let barrier = self.phase_barrier(barrier);
+                match how {
+                    Phasing::Init(arrivals) => put!(self, "phase_init {barrier}, {arrivals}"),
+                    Phasing::Arrive => put!(self, "phase_arrive {barrier}"),
+                    Phasing::Expect(bytes) => put!(self, "phase_expect {barrier}, {bytes}"),
+                    Phasing::Wait(parity) => put!(self, "phase_wait {barrier}, {parity}"),
+                }
+            }
             Op::Barrier(level) => put!(self, "barrier {level}"),
             Op::MatMul { sizes, factors, team, acc, a, b } => {
                 let tiles: Vec<String> = [acc, a, b].into_iter().map(|t| self.tile(t)).collect();
@@ -201,6 +211,24 @@ impl Printer {
                 }
             }
         }
+    }
+
+    /// `box_copy x[%1, 64*%2] of [128, 64 by 128] box [64, 64], left[0] by 64, full[%3]`
+    fn box_copy(&mut self, copy: &BoxCopy) {
+        let BoxCopy { from, map, at, to, to_at, pitch, arrives } = copy;
+        let joined = |all: Vec<String>| all.join(", ");
+        let at = joined(at.iter().map(|at| at.to_string()).collect());
+        let extents = map.extents.iter().zip(&map.strides).enumerate();
+        let extents = joined(
+            extents.map(|(i, (e, s))| if i == 0 { e.to_string() } else { format!("{e} by {s}") }).collect(),
+        );
+        let sizes = joined(map.sizes.iter().map(i64::to_string).collect());
+        let (from, to, arrives) = (self.name(*from), self.name(*to), self.phase_barrier(arrives));
+        put!(self, "box_copy {from}[{at}] of [{extents}] box [{sizes}], {to}[{to_at}] by {pitch}, {arrives}");
+    }
+
+    fn phase_barrier(&self, barrier: &PhaseBarrier) -> String {
+        format!("{}[{}]", self.name(barrier.mem), barrier.at)
     }
 
     fn braces(&mut self, region: &Region, regions: Regions) {

@@ -3,6 +3,8 @@
 //! What a verified kernel may still do wrong depends on values: accesses out of bounds, races, barriers that not all
 //! threads reach, reads of what nothing wrote. The interpreter finds these.
 
+mod boxes;
+
 use crate::{
     Affine, Factors, Guard, Kernel, Level, LoopKind, Mem, Op, Part, Place, Region, Source, Space, Statement,
     Team, Tile, Type, Value, print_statement,
@@ -38,6 +40,8 @@ impl std::error::Error for VerifyError {}
 ///   addresses. A lane in an expression needs lanes in what it addresses.
 /// * Levels nest: a task stands alone, a block alone or as one of a grid inside of a block, a warp inside of a block, a thread inside of a block or a warp. Parallel loops
 ///   carry nothing. Memory of a level is made inside of a loop of that level and of none further in.
+/// * A barrier with phases is an element of shared `i64` memory that nothing else uses; the block makes it, outside of its warps,
+///   and warps wait there. A box that is copied is one that a machine can copy ([`crate::TensorMap::check`]).
 /// * What is only read is not written, and the other way round. Registers and stacks are used by whoever made them.
 pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     let mut verifier = Verifier {
@@ -46,6 +50,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
         ever: HashSet::new(),
         made: Vec::new(),
         levels: Vec::new(),
+        phases: boxes::phases(&kernel.body),
     };
     verifier.kernel().map_err(|fault| VerifyError {
         kernel: kernel.name.clone(),
@@ -80,6 +85,8 @@ struct Verifier<'a> {
     made: Vec<(Mem, usize)>,
     /// The parallel loops around this place.
     levels: Vec<Level>,
+    /// The memory of barriers with phases.
+    phases: HashSet<Mem>,
 }
 
 impl Verifier<'_> {
@@ -301,6 +308,8 @@ impl Verifier<'_> {
                 Ok(None)
             }
             Op::AsyncCommit | Op::AsyncWait(_) => Ok(None),
+            Op::BoxCopy(copy) => self.box_copy(copy).map(|()| None),
+            Op::Phase(barrier, how) => self.phase(barrier, how).map(|()| None),
             Op::Barrier(level) => {
                 need(matches!(level, Level::Block | Level::Warp), || {
                     format!("there is no barrier of a {level}")
@@ -389,12 +398,14 @@ impl Verifier<'_> {
 
     fn readable(&self, mem: Mem) -> Checked {
         self.visible(mem)?;
+        self.no_barrier(mem)?;
         let memory = self.kernel.mem(mem);
         need(memory.access.reads(), || format!("`{}` is only written", memory.name))
     }
 
     fn writable(&self, mem: Mem) -> Checked {
         self.visible(mem)?;
+        self.no_barrier(mem)?;
         let memory = self.kernel.mem(mem);
         need(memory.access.writes(), || format!("`{}` is only read", memory.name))
     }

@@ -1,5 +1,7 @@
 //! Instructions as they are run.
 
+use crate::boxes::Phasing;
+
 /// How the bits of a value are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -95,6 +97,8 @@ pub(crate) enum Operand {
     Symbol(usize),
     /// What lies at an address.
     Address(Base, i64),
+    /// A place in the tensor whose map lies at an address.
+    Box(Box<Operand>, Vec<Operand>),
     Vector(Vec<Operand>),
     /// Nobody wants it.
     Sink,
@@ -297,6 +301,10 @@ pub(crate) enum Op {
     GroupCommit,
     /// Waits until at most so many groups of products are left: its operand.
     GroupWait,
+    /// A box of a tensor begins to be copied.
+    BoxCopy,
+    /// Something is done at a barrier with phases.
+    Phase(Phasing),
     /// Nothing that is seen here.
     Nothing,
 }

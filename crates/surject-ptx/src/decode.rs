@@ -1,5 +1,6 @@
 //! Names of instructions.
 
+use crate::boxes::Phasing;
 use crate::code::{Alu, Atomic, Compare, Op, Part, Rounding, Shuffle, Space, Ty, Vote};
 
 /// What matrix units read of an element of tf32: 10 bits of mantissa.
@@ -8,7 +9,7 @@ const TF32: u64 = 0xFFFF_E000;
 fn space(word: &str) -> Option<Space> {
     Some(match word {
         "global" => Space::Global,
-        "shared" | "shared::cta" => Space::Shared,
+        "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
         "local" => Space::Local,
         "param" => Space::Param,
         _ => return None,
@@ -239,6 +240,23 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             ["async", "commit_group"] => Ok(Op::CopyCommit),
             ["async", "wait_group"] => Ok(Op::CopyWait(0)),
             ["async", "wait_all"] => Ok(Op::CopyWait(usize::MAX)),
+            [
+                "async",
+                "bulk",
+                "tensor",
+                "1d" | "2d" | "3d" | "4d" | "5d",
+                "shared::cluster" | "shared::cta",
+                "global",
+                "tile",
+                "mbarrier::complete_tx::bytes",
+            ] => Ok(Op::BoxCopy),
+            _ => Err(unknown()),
+        },
+        "mbarrier" => match rest {
+            ["init", "shared" | "shared::cta", "b64"] => Ok(Op::Phase(Phasing::Init)),
+            ["arrive", "shared" | "shared::cta", "b64"] => Ok(Op::Phase(Phasing::Arrive)),
+            ["arrive", "expect_tx", "shared" | "shared::cta", "b64"] => Ok(Op::Phase(Phasing::Expect)),
+            ["try_wait", "parity", "shared" | "shared::cta", "b64"] => Ok(Op::Phase(Phasing::Wait)),
             _ => Err(unknown()),
         },
         "bra" => Ok(Op::Branch(0)),

@@ -2,7 +2,8 @@
 //!
 //! It knows the part of the instruction set that LLVM writes for the kernels of Surject (source: NVIDIA, "PTX ISA" 8.0):
 //! arithmetic of all types, memory in all spaces with vectors, divergence, barriers, exchanges and votes of a warp,
-//! atomic operations, copies in the background, `ldmatrix`, `mma.sync`, and `wgmma` from shared memory. Anything else is an error when the text is
+//! atomic operations, copies in the background, `ldmatrix`, `mma.sync`, `wgmma` from shared memory, and boxes of
+//! tensors (`cp.async.bulk.tensor`) that arrive at barriers with phases (`mbarrier`). Anything else is an error when the text is
 //! read; so is an instruction with a modifier that would change its meaning here.
 //!
 //! A launch runs one block after the other. Every thread has a place of its own in the code; they run one after the other
@@ -37,6 +38,7 @@
 //! ```
 
 mod arithmetic;
+mod boxes;
 mod code;
 mod decode;
 mod group;
@@ -47,6 +49,7 @@ mod memory;
 mod parse;
 mod warp;
 
+pub use boxes::TensorMap;
 pub use machine::{Arg, Counts, Grid, run};
 pub use memory::Buffer;
 pub use parse::{Module, parse};

@@ -3,10 +3,12 @@
 mod step;
 
 use crate::PtxError;
+use crate::boxes::{Flight, Phase, TensorMap};
 use crate::code::{Base, Op, Operand, Space, Special};
 use crate::group::Products;
 use crate::memory::{Buffer, GRANULE, Place, place, pointer};
 use crate::parse::{Kernel, Module};
+use std::collections::HashMap;
 
 /// The size of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +22,14 @@ pub struct Grid {
 }
 
 /// An argument of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// The address of a buffer, by its number.
     Buffer(usize),
     /// A number of 64 bits.
     Number(i64),
+    /// A map of a tensor, for a parameter of 128 bytes.
+    Map(TensorMap),
 }
 
 /// What a launch did.
@@ -45,6 +49,9 @@ pub struct Counts {
 
 /// Instructions of a thread after which a run is given up.
 const STEPS: u64 = 50_000_000;
+
+/// Bytes of a map of a tensor.
+const MAP: usize = 128;
 
 /// The threads of a warp.
 pub(crate) const WARP: usize = 32;
@@ -72,13 +79,22 @@ pub fn run(
         .map(|arg| match arg {
             Arg::Buffer(number) => pointer(*number),
             Arg::Number(number) => *number as u64,
+            // Whoever reads it as a number gets none that means anything.
+            Arg::Map(_) => u64::MAX,
         })
         .collect();
+    let maps = args.iter().map(|arg| if let Arg::Map(map) = arg { Some(map.clone()) } else { None });
+    let maps: Vec<Option<TensorMap>> = maps.collect();
+    let wants = kernel.params.iter().map(|p| p.1 == MAP);
+    if wants.ne(maps.iter().map(Option::is_some)) {
+        return wrong(format!("`{name}` gets maps of tensors where it wants none, or the other way round"));
+    }
     let mut counts = Counts::default();
     let [x, y, z] = grid.blocks;
     let all = (0..z).flat_map(|k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])));
     for block in all {
         let mut machine = Block::new(module, kernel, grid, block, &params, buffers);
+        machine.maps = &maps;
         machine.run()?;
         let own = machine.counts;
         counts.instructions += own.instructions;
@@ -98,6 +114,8 @@ pub(crate) enum State {
     Warp,
     /// It waits for the threads of the block.
     Barrier,
+    /// It waits for a phase of the barrier at an address to be over, by its parity.
+    Phase(u64, u64),
     Ended,
 }
 
@@ -132,6 +150,11 @@ pub(crate) struct Block<'m> {
     variables: Vec<u64>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) counts: Counts,
+    /// The maps among the parameters.
+    pub(crate) maps: &'m [Option<TensorMap>],
+    /// Barriers with phases, by their addresses, and boxes on their way.
+    pub(crate) phases: HashMap<u64, Phase>,
+    pub(crate) flights: Vec<Flight>,
 }
 
 type Done<T> = Result<T, String>;
@@ -181,6 +204,9 @@ impl<'m> Block<'m> {
             variables,
             threads: (0..grid.threads).map(thread).collect(),
             counts: Counts::default(),
+            maps: &[],
+            phases: HashMap::new(),
+            flights: Vec::new(),
         }
     }
 
@@ -204,11 +230,19 @@ impl<'m> Block<'m> {
                 let end = (first + WARP).min(self.threads.len());
                 moved |= self.warp(first..end).map_err(|(thread, message)| self.fault(thread, message))?;
             }
-            if moved {
+            if moved || self.boxes_arrive().map_err(|(thread, message)| self.fault(thread, message))? {
                 continue;
             }
             if self.threads.iter().all(|t| t.state == State::Ended) {
-                return Ok(());
+                let done = self.flights.is_empty();
+                return if done {
+                    Ok(())
+                } else {
+                    Err(self.fault(0, "it ends while boxes are under way".into()))
+                };
+            }
+            if let Some((thread, message)) = self.never_over() {
+                return Err(self.fault(thread, message));
             }
             let Some(waits) = self.threads.iter().position(|t| t.state == State::Barrier) else {
                 let stuck = self.threads.iter().position(|t| t.state != State::Ended).unwrap_or(0);
@@ -279,6 +313,12 @@ impl<'m> Block<'m> {
                     self.threads[number].state = State::Warp;
                     return Ok(());
                 }
+                Op::Phase(how) => {
+                    if !self.phasing(number, *how, &instruction.operands)? {
+                        return Ok(());
+                    }
+                    self.threads[number].at += 1;
+                }
                 _ => {
                     self.step(number, instruction)?;
                     self.threads[number].at += 1;
@@ -313,7 +353,7 @@ impl<'m> Block<'m> {
                 }
             }
             Operand::Symbol(variable) => self.variables[*variable],
-            Operand::Address(..) | Operand::Vector(_) | Operand::Sink => {
+            Operand::Address(..) | Operand::Box(..) | Operand::Vector(_) | Operand::Sink => {
                 return Err("an operand that is no value".into());
             }
         })
@@ -349,7 +389,7 @@ impl<'m> Block<'m> {
     }
 
     /// The memory that has an address, and the byte in it.
-    fn memory(
+    pub(crate) fn memory(
         &mut self,
         thread: usize,
         space: Space,

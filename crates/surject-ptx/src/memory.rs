@@ -116,6 +116,11 @@ pub(crate) fn specific(space: Space, address: u64) -> u64 {
     }
 }
 
+/// The address in shared memory of one that may be generic.
+pub(crate) fn inside(address: u64) -> u64 {
+    if (SHARED..LOCAL).contains(&address) { address - SHARED } else { address }
+}
+
 /// What an address names: a tensor, or memory of the block or of the thread; and the byte in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {

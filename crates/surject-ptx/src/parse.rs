@@ -89,10 +89,16 @@ struct Parser<'t> {
 struct Names {
     registers: HashMap<String, usize>,
     list: Vec<String>,
-    labels: HashMap<String, usize>,
+    /// Labels by the braces around them, as these are numbered, and the braces around what is read.
+    labels: HashMap<(usize, String), usize>,
+    around: Vec<usize>,
 }
 
 impl Names {
+    fn label(&self, name: &str) -> Option<usize> {
+        self.around.iter().rev().find_map(|&braces| self.labels.get(&(braces, name.to_string())).copied())
+    }
+
     fn register(&mut self, name: String) {
         let next = self.list.len();
         if let std::collections::hash_map::Entry::Vacant(place) = self.registers.entry(name.clone()) {
@@ -197,7 +203,12 @@ impl Parser<'_> {
                     bytes = ty.bytes();
                 }
             }
-            params.push((self.name()?, bytes));
+            let name = self.name()?;
+            if self.take(&Token::OpenAddress) {
+                bytes *= self.number()? as usize;
+                self.expect(Token::CloseAddress)?;
+            }
+            params.push((name, bytes));
             self.take(&Token::Comma);
         }
         let mut threads = None;
@@ -230,19 +241,21 @@ impl Parser<'_> {
         params: &[(String, usize)],
         code: &mut Option<Vec<Instruction>>,
     ) -> Result<(), PtxError> {
-        let (mut depth, mut count) = (1, 0);
+        let (mut braces, mut count) = (0, 0);
+        names.around = vec![0];
         loop {
             let line = self.line();
             match self.peek().cloned() {
                 None => return Err(self.fault("the kernel does not end")),
                 Some(Token::Open) => {
                     self.at += 1;
-                    depth += 1;
+                    braces += 1;
+                    names.around.push(braces);
                 }
                 Some(Token::Close) => {
                     self.at += 1;
-                    depth -= 1;
-                    if depth == 0 {
+                    names.around.pop();
+                    if names.around.is_empty() {
                         return Ok(());
                     }
                 }
@@ -264,7 +277,8 @@ impl Parser<'_> {
                     if self.tokens.get(self.at + 1).is_some_and(|t| t.0 == Token::Colon) =>
                 {
                     self.at += 2;
-                    names.labels.insert(name, count);
+                    let around = names.around.last().copied().unwrap_or(0);
+                    names.labels.insert((around, name), count);
                 }
                 Some(Token::Name(_) | Token::At) => {
                     count += 1;
@@ -321,7 +335,7 @@ impl Parser<'_> {
         let mut op = decode(&name).map_err(|message| error(self.text, line, message))?;
         if let Op::Branch(target) = &mut op {
             let label = self.name()?;
-            let found = names.labels.get(&label).copied();
+            let found = names.label(&label);
             *target = found.ok_or_else(|| self.fault(format!("no label `{label}`")))?;
             self.expect(Token::Semicolon)?;
             return Ok(Instruction { guard, op, operands: Vec::new(), line });
@@ -394,8 +408,17 @@ impl Parser<'_> {
                 };
                 let more = self.take(&Token::Plus) || base == Base::Number;
                 let offset = if more { self.number()? as i64 } else { 0 };
+                let address = Operand::Address(base, offset);
+                if self.take(&Token::Comma) {
+                    let place = match self.operand(names, variables, params)? {
+                        Operand::Vector(place) => place,
+                        _ => return Err(self.fault("expected a place in a tensor")),
+                    };
+                    self.expect(Token::CloseAddress)?;
+                    return Ok(Operand::Box(Box::new(address), place));
+                }
                 self.expect(Token::CloseAddress)?;
-                Ok(Operand::Address(base, offset))
+                Ok(address)
             }
             Some(Token::Name(name)) => {
                 self.at += 1;

@@ -48,7 +48,7 @@ fn plan() -> Plan {
         kernels: vec![Kernel {
             name: "twice".into(),
             assignment: "y".into(),
-            shape: Shape { blocks: [1; 3], threads: 2, shared: 0 },
+            shape: Shape { blocks: [1; 3], threads: 2, shared: 0, maps: Vec::new() },
             tensors: 3,
         }],
         calls: Vec::new(),

@@ -38,11 +38,17 @@ impl FromStr for Target {
     }
 }
 
-/// The archive of a function of a program.
-pub fn compile(program: &Program, function: &str, target: &Target) -> Result<Archive, Failure> {
+/// The archive of a function of a program; kernels of a GPU by these schedules, where there are any.
+pub fn compile(
+    program: &Program,
+    function: &str,
+    target: &Target,
+    given: &Schedules,
+) -> Result<Archive, Failure> {
     match target {
-        Target::Cuda(gpu) => cuda::plan(program, function, gpu, &Schedules::default())
-            .map(|plan| Archive::Cuda(Box::new(plan))),
+        Target::Cuda(gpu) => {
+            cuda::plan(program, function, gpu, given).map(|plan| Archive::Cuda(Box::new(plan)))
+        }
         Target::Cpu => {
             let executable = surject_mlir::compile(program, function, &CompileOptions::default());
             image(function, &executable.map_err(Failure::unsupported)?)

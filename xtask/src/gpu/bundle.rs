@@ -63,6 +63,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let python = setup::jax()?;
     let exported = ["benches/libraries.py", &folder.join("libraries").to_string_lossy()].map(String::from);
     shell::run(&mut program(&python, &exported.each_ref().map(String::as_str)))?;
+    let exported = ["benches/products.py", &folder.join("products").to_string_lossy()].map(String::from);
+    shell::run(&mut program(&python, &exported.each_ref().map(String::as_str)))?;
     let workloads = suite(&folder.join("suite"))?;
     for (name, target) in ARCHIVES {
         let from = root().join("tests/programs").join(name).join("program.mlir");
@@ -102,6 +104,7 @@ fn dry_run(folder: &Path) -> Outcome {
         ("correctness", &run["correctness"]),
         ("archives", &run["archives"]),
         ("libraries", &run["libraries"]["checks"]),
+        ("products", &run["products"]["checks"]),
     ] {
         let all = checks.as_array().map_or(&[][..], Vec::as_slice);
         if all.is_empty() || all.iter().any(|check| check["ok"] != true) {

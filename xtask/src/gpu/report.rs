@@ -67,6 +67,7 @@ pub fn page(run: &Value) -> String {
         checks(&mut text, title, &run[key]);
     }
     libraries(&mut text, &run["libraries"]);
+    products(&mut text, &run["products"]);
     bench(&mut text, "The suite", &run["alone"]);
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
     // What a run cut off may be timed afterwards, and put beside it by hand.
@@ -169,6 +170,48 @@ fn libraries(text: &mut String, value: &Value) {
             },
         };
         let _ = writeln!(text, "| {name} | {} | {} |", ms(Some(program)), ms(host));
+    }
+}
+
+/// Products by four warps and of boxes, which schedules ask for: are they right, and how fast?
+fn products(text: &mut String, value: &Value) {
+    const TITLE: &str = "Products by four warps (wgmma), and of boxes (TMA)";
+    if let Some(why) = unmeasured(value) {
+        let _ = writeln!(text, "\n## {TITLE}\n\nUnmeasured: {why}.");
+        return;
+    }
+    checks(text, TITLE, &value["checks"]);
+    text.push('\n');
+    for (name, what) in [("group_products", "wgmma"), ("boxes", "TMA")] {
+        let said = match value["confirmed"][name].as_bool() {
+            Some(true) => format!(
+                "confirmed; set `{name}_confirmed: true` of `sm_90a` in `crates/surject-gpu/src/lib.rs`, and its strategies use it"
+            ),
+            Some(false) => "**wrong results**; only schedules may ask for it".into(),
+            None => "not checked".into(),
+        };
+        let _ = writeln!(text, "* {what}: {said}.");
+    }
+    let Some(times) = value["times"].as_object().filter(|_| unmeasured(&value["times"]).is_none()) else {
+        let _ = writeln!(
+            text,
+            "\nTheir times are unmeasured: {}.",
+            unmeasured(&value["times"]).unwrap_or_default()
+        );
+        return;
+    };
+    text.push_str(
+        "\n| program | without a schedule, ms | wgmma, ms | wgmma and TMA, ms |\n|---|---:|---:|---:|\n",
+    );
+    for (name, by) in times {
+        let ms = ["none", "group", "tma"].map(|key| match &by[key]["programs"][0] {
+            Value::Null => unmeasured(&by[key]).unwrap_or_default(),
+            program => match program.get("error") {
+                Some(error) => words(error).lines().next().unwrap_or_default().to_string(),
+                None => words(&program["surject"]["min_ms"]),
+            },
+        });
+        let _ = writeln!(text, "| {name} | {} |", ms.join(" | "));
     }
 }
 
@@ -293,6 +336,27 @@ mod tests {
         assert!(found.contains("| lu | 1.5 | 30.0 |\n| svd | not supported | not supported |"), "{found}");
         value["by_host"] = json!({ "programs": [] });
         assert!(text(&value).contains("| lu | 1.5 | no time was left |"), "{}", text(&value));
+    }
+
+    #[test]
+    fn products_say_what_a_device_confirms() {
+        let timed = |ms: f64| json!({ "programs": [{ "name": "product", "surject": { "min_ms": ms } }] });
+        let mut value = json!({
+            "checks": [{ "name": "plain group", "ok": true, "detail": "" }, { "name": "cut tma", "ok": false, "detail": "DIFFERS" }],
+            "confirmed": { "group_products": true, "boxes": false },
+            "times": { "product_4096": { "none": timed(0.5), "group": timed(0.25), "tma": { "unmeasured": "no time" } } },
+        });
+        let text = |value: &Value| page(&json!({ "schema": 1, "products": value }));
+        let found = text(&value);
+        assert!(found.contains("1 of 2 pass.") && found.contains("* `cut tma`: DIFFERS"), "{found}");
+        assert!(found.contains("* wgmma: confirmed; set `group_products_confirmed: true`"), "{found}");
+        assert!(found.contains("* TMA: **wrong results**"), "{found}");
+        assert!(found.contains("| product_4096 | 0.5 | 0.25 | no time |"), "{found}");
+        value["confirmed"] = json!({ "group_products": null, "boxes": null });
+        value["times"] = json!({ "unmeasured": "a dry run" });
+        let found = text(&value);
+        assert_eq!(found.matches("not checked.").count(), 2, "{found}");
+        assert!(found.contains("Their times are unmeasured: a dry run."), "{found}");
     }
 
     #[test]

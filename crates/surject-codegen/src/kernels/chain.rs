@@ -93,7 +93,7 @@ impl fmt::Display for ChainTiles {
                     write!(f, "grid {rows} {columns} across {across}")?
                 }
                 Share::Warp(rows) => write!(f, "warp {rows}")?,
-                Share::Group => write!(f, "group")?,
+                Share::Group(feed) => write!(f, "group{}", feed.text())?,
             }
         }
         Ok(())

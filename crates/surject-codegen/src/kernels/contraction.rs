@@ -1,5 +1,7 @@
 //! Sums of products as tiles: which expressions are ones, and how they are cut.
 
+pub(crate) mod boxes;
+
 use super::expression::{Expression, Tensor};
 use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
@@ -83,7 +85,26 @@ pub enum Share {
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
     /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
-    Group,
+    Group(Feed),
+}
+
+/// Who brings what four warps multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Their threads copy it in the background.
+    Threads,
+    /// A warp beside them has boxes copied (TMA).
+    Boxes,
+}
+
+impl Feed {
+    /// What stands behind `group` in a schedule.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Feed::Threads => "",
+            Feed::Boxes => " tma",
+        }
+    }
 }
 
 /// Rows of each of four warps that sum together.
@@ -106,7 +127,7 @@ impl Tiles {
             Share::Grid { own: [rows, _], across } => {
                 self.tile[0] / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
-            Share::Group => self.tile[0] / GROUP_ROWS,
+            Share::Group(_) => self.tile[0] / GROUP_ROWS,
         }
     }
 
@@ -120,7 +141,7 @@ impl Tiles {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err(
-                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group`".into()
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|group tma`".into()
             );
         };
         let (share, masked) = match share {
@@ -133,8 +154,13 @@ impl Tiles {
                 Share::Grid { own: [number(own)?, number(lanes)?], across: number(across)? }
             }
             ["warp", own] => Share::Warp(number(own)?),
-            ["group"] => Share::Group,
-            _ => return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS` or `group`".into()),
+            ["group"] => Share::Group(Feed::Threads),
+            ["group", "tma"] => Share::Group(Feed::Boxes),
+            _ => {
+                return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS`, \
+                            `group` or `group tma`"
+                    .into());
+            }
         };
         let loops = [rows, columns, terms].map(|l| l.to_string());
         Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
@@ -151,7 +177,7 @@ impl fmt::Display for Tiles {
                 write!(f, "grid {rows} {columns} across {across}")?
             }
             Share::Warp(rows) => write!(f, "warp {rows}")?,
-            Share::Group => write!(f, "group")?,
+            Share::Group(feed) => write!(f, "group{}", feed.text())?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }
     }
@@ -193,6 +219,13 @@ pub(crate) struct Bring {
     pub(crate) along_steps: i64,
     /// How often the warps of a block go on across it.
     pub(crate) across_steps: i64,
+}
+
+impl Bring {
+    /// No thread brings anything: boxes are copied.
+    fn boxes(by_terms: bool) -> Bring {
+        Bring { by_terms, lanes: 1, along: 1, along_steps: 1, across_steps: 1 }
+    }
 }
 
 impl Contraction {
@@ -451,7 +484,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         Share::Thread([rows, columns]) => (rows, columns, WARP),
         Share::Grid { own: [rows, columns], across } => (rows, columns, across),
         Share::Warp(rows) => (rows, 1, WARP),
-        Share::Group => (GROUP_ROWS, 1, WARP),
+        Share::Group(_) => (GROUP_ROWS, 1, WARP),
     };
     if [m, n, k, rows, columns, across].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
@@ -471,7 +504,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => parts,
-        Share::Warp(_) | Share::Group => fit_units(expression, &parts, rows, [n, k])?,
+        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, rows, [n, k])?,
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
@@ -485,6 +518,9 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
     let bring = |value, own, size, one_by_one| {
+        if tiles.share == Share::Group(Feed::Boxes) {
+            return Ok(Bring::boxes(expression.lies_by_terms(value, own, loops[2])));
+        }
         expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
     };
     let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
@@ -497,8 +533,8 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         false => None,
     };
     let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
-    if tiles.share == Share::Group {
-        fit_group(expression, &found)?;
+    if let Share::Group(feed) = tiles.share {
+        fit_group(expression, &found, feed)?;
     }
     Ok(found)
 }
@@ -523,7 +559,7 @@ fn fit_units(expression: &Expression, parts: &Parts, rows: i64, [n, k]: [i64; 2]
 }
 
 /// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
-fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
+fn fit_group(expression: &Expression, c: &Contraction, feed: Feed) -> Result<(), String> {
     let dtype = expression.dag[c.parts.left].dtype;
     if !matches!(dtype, DType::F16 | DType::BF16) {
         return Err(format!("four warps together multiply f16 or bf16, not {dtype}"));
@@ -537,6 +573,9 @@ fn fit_group(expression: &Expression, c: &Contraction) -> Result<(), String> {
     let by_lines = |(bring, size): (&Bring, i64)| bring.by_terms || (size as u64).is_power_of_two();
     if !c.bring.iter().zip([m, n]).all(by_lines) {
         return Err("lines of rows or columns that are not a power of two".into());
+    }
+    if feed == Feed::Boxes && !c.tiles.masked {
+        return [0, 1].into_iter().try_for_each(|number| boxes::side_map(expression, c, number).map(|_| ()));
     }
     if !expression.copies(c) || c.tiles.masked {
         return Err("four warps together sum what is copied as it is, in whole tiles".into());

@@ -401,7 +401,7 @@ impl<'a> Counting<'a> {
 fn kind(kind: AxisKind) -> u8 {
     match kind {
         AxisKind::Serial => 0,
-        AxisKind::Unrolled => 1,
+        AxisKind::Unrolled | AxisKind::Jammed => 1,
         AxisKind::Parallel(Level::Thread) => 2,
         AxisKind::Parallel(Level::Warp) => 3,
         AxisKind::Parallel(_) => 4,

@@ -157,6 +157,8 @@ impl<'k> Writer<'k> {
             KernelOp::AsyncCopy { .. } | KernelOp::AsyncCommit | KernelOp::AsyncWait(_) => {
                 Err("a copy in the background, which a GPU has".into())
             }
+            KernelOp::BoxCopy(_) => Err("a box that is copied in the background, which a GPU has".into()),
+            KernelOp::Phase(..) => Err("a barrier with phases, which a GPU has".into()),
             KernelOp::Barrier(_) => Err("a barrier, which a GPU has".into()),
             KernelOp::MatMul { .. } => Err("a matrix product, which no strategy of a CPU proposes".into()),
             _ => {

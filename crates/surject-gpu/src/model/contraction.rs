@@ -3,13 +3,19 @@
 
 use super::{CACHE, LAUNCH, Model};
 use crate::Gpu;
-use surject_codegen::kernels::contraction::{GROUP_ROWS, Share, Tiles};
+use surject_codegen::kernels::contraction::{Feed, GROUP, GROUP_ROWS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
 
 /// Bytes that a multiprocessor reads from shared memory in a cycle.
 const SHARED: f64 = 128.0;
 /// Bytes that a thread reads from it at once.
 const WIDEST: f64 = 16.0;
+/// Bytes that it gets in boxes in a cycle: they cost no thread an instruction, so what the second level of caches gives is the
+/// limit. NVIDIA says 5120 bytes in a cycle of that of an A100, and nothing of later ones; taken for the 132 multiprocessors of
+/// an H100 until a device says otherwise.
+const BOXES: f64 = 5120.0 / 132.0;
+/// Bytes at multiples of which operands of four warps begin.
+const LINES: f64 = 1024.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
@@ -34,7 +40,7 @@ const ENDS: f64 = 1500.0;
 fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => expression.element_bytes() as f64,
-        Share::Warp(_) | Share::Group => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
+        Share::Warp(_) | Share::Group(_) => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
     }
 }
 
@@ -44,7 +50,7 @@ fn stages(tiles: &Tiles) -> f64 {
         Share::Thread(_) => 2.0,
         Share::Grid { .. } => 3.0,
         Share::Warp(_) => 3.0,
-        Share::Group => 4.0,
+        Share::Group(_) => 4.0,
     }
 }
 
@@ -52,6 +58,10 @@ fn stages(tiles: &Tiles) -> f64 {
 pub(crate) fn shared_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     let bytes = factor_bytes(expression, tiles);
     let [m, n, k] = tiles.tile.map(|size| size as f64);
+    if matches!(tiles.share, Share::Group(_)) {
+        // Parts of lines are exchanged instead; before the first line, and behind the barriers, there may be a gap.
+        return stages(tiles) * bytes * (m + n) * k + 2.0 * LINES;
+    }
     let pad = WIDEST / bytes;
     stages(tiles) * bytes * ((m + n) * (k + pad)).max(k * (m + n + 2.0 * pad))
 }
@@ -78,7 +88,7 @@ pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
         Share::Thread([own, _]) | Share::Grid { own: [own, _], .. } | Share::Warp(own) => own,
-        Share::Group => GROUP_ROWS,
+        Share::Group(_) => GROUP_ROWS,
     }
 }
 
@@ -89,6 +99,11 @@ fn sums_of_thread(tiles: &Tiles) -> f64 {
         _ => 32,
     };
     (own_rows(tiles) * tiles.tile[1]) as f64 / across as f64
+}
+
+/// Does a group multiply while another one waits? Those that no barrier of the block holds together do.
+fn hides(tiles: &Tiles) -> bool {
+    tiles.share == Share::Group(Feed::Boxes) && tiles.warps() > GROUP
 }
 
 /// Cycles of a turn, beside those between turns: of elements of so many bytes, where a multiprocessor runs so many blocks.
@@ -108,9 +123,11 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
             (of_one(peak(gpu, bytes)) + rounded, warps * k * bytes * (own + n) / SHARED)
         }
         // The units read shared memory themselves while they multiply: 64 rows and all columns for each four warps.
-        Share::Group => {
+        Share::Group(_) => {
             let read = m / 64.0 * (64.0 + n) * k * bytes / SHARED;
-            return (of_one(gpu.group_products).max(read) + DRAIN).max((m + n) * k * bytes / CACHE);
+            let drain = if hides(tiles) { 0.0 } else { DRAIN };
+            let fed = if tiles.share == Share::Group(Feed::Boxes) { BOXES } else { CACHE };
+            return (of_one(gpu.group_products).max(read) + drain).max((m + n) * k * bytes / fed);
         }
     };
     // A warp has a part of the units.
@@ -155,14 +172,16 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let blocks = points / (rows * columns) * (rows / m).ceil() * (columns / n).ceil();
     let turns = sums / terms * (terms / k).ceil();
     let warps = tiles.warps() as f64;
-    let threads = 32.0 * warps;
+    let beside = if tiles.share == Share::Group(Feed::Boxes) { 1.0 } else { 0.0 };
+    let threads = 32.0 * (warps + beside);
     let bytes = factor_bytes(expression, tiles);
     // Of scalar operations on f64 there are half as many.
     let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
     let between = match tiles.share {
         Share::Thread(_) => TURN,
+        Share::Group(_) if hides(tiles) => 0.0,
         Share::Grid { .. } if !expression.copies_tiles(tiles) => TURN,
-        Share::Grid { .. } | Share::Warp(_) | Share::Group => TURN_IN_BACKGROUND,
+        Share::Grid { .. } | Share::Warp(_) | Share::Group(_) => TURN_IN_BACKGROUND,
     };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
@@ -177,7 +196,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let peak = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => scalar,
         Share::Warp(_) => peak(gpu, bytes),
-        Share::Group => gpu.group_products,
+        Share::Group(_) => gpu.group_products,
     };
     let arithmetic = points * sums / peak;
     let seconds = LAUNCH + (cycles / gpu.clock).max(memory);

@@ -3,7 +3,7 @@
 use super::{CACHE, LAUNCH, Model};
 use crate::Gpu;
 use surject_codegen::kernels::expression::Expression;
-use surject_codegen::kernels::transpose::TransposeTile;
+use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
 
 /// The cycles from a load to its use, and around the barrier between loads and stores.
 const LATENCY: f64 = 700.0;
@@ -19,7 +19,11 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tile: &TransposeTile) ->
     for (name, by) in tile.loops.iter().zip(tile.tile) {
         blocks *= (extent(name) / by as f64).ceil() / extent(name);
     }
-    let threads = (32 * tile.warps) as f64;
+    // Tasks of a CPU are no threads of a GPU: each would be a block of one.
+    let threads = match tile.by {
+        Transposers::Warps(warps) => (32 * warps) as f64,
+        Transposers::Tiles(_) => 1.0,
+    };
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let coalescing = coalescing(gpu, expression, tile);
     let memory = needed / gpu.bandwidth;

@@ -3,7 +3,7 @@
 use super::{WIDEST, proposal};
 use crate::Gpu;
 use crate::model::contraction;
-use surject_codegen::kernels::contraction::{GROUP_TERMS, Share, Tiles};
+use surject_codegen::kernels::contraction::{Feed, GROUP_TERMS, Share, Tiles};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::Directive;
@@ -108,8 +108,12 @@ impl Contractions {
     fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
         let mut all = Vec::new();
         if self.by == By::Groups {
-            let tiles = [(128, 256), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64)];
-            return tiles.map(|(m, n)| ([m, n, GROUP_TERMS], Share::Group)).to_vec();
+            let tiles = [(128, 256), (256, 128), (192, 256), (128, 128), (64, 256), (64, 128), (64, 64)];
+            // What no device has confirmed is only said.
+            let only_threads = self.gpu.group_products_confirmed && !self.gpu.boxes_confirmed;
+            let feeds = if only_threads { &[Feed::Threads][..] } else { &[Feed::Boxes, Feed::Threads] };
+            let of = |feed: &Feed| tiles.map(|(m, n)| ([m, n, GROUP_TERMS], Share::Group(*feed)));
+            return feeds.iter().flat_map(of).collect();
         }
         if self.by == By::Units {
             let factors = expression.matrix_units().map_or(2, |dtype| dtype.size());

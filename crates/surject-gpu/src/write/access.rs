@@ -66,7 +66,11 @@ impl Writer<'_> {
 
     /// Where shared memory begins: at multiples of so many bytes.
     fn alignment(&self, mem: Mem) -> i64 {
-        if self.layouts.contains_key(&mem) { super::group::LINES } else { WIDEST }
+        match () {
+            () if self.layouts.contains_key(&mem) => super::group::LINES,
+            () if self.has_boxes(mem) => super::boxes::ALIGNMENT,
+            () => WIDEST,
+        }
     }
 
     fn pointer(&self, mem: Mem) -> Done<Pointer> {
@@ -411,7 +415,7 @@ impl Writer<'_> {
 
     /// Where every thread is here for an agent that writes once: which of them does. Memory of the agent is a copy in
     /// each thread.
-    fn once(&mut self, mem: Mem) -> Option<String> {
+    pub(super) fn once(&mut self, mem: Mem) -> Option<String> {
         if matches!(self.kernel.mem(mem).space, Space::Register | Space::Stack) || self.threads == 1 {
             return None;
         }

@@ -1,5 +1,6 @@
 //! Statements: loops, branches, and agents that wait for each other.
 
+use super::group::warps_through;
 use super::text::Bounds;
 use super::{Agent, Done, KernelWriter, Text, WARP, Writer, count, element, gcd, lanes_of};
 use surject_ir::DType;
@@ -41,6 +42,8 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                     self.line("llvm.inline_asm has_side_effects asm_dialect = att \"fence.proxy.async.shared::cta;\", \"\" : () -> ()");
                 }
             }
+            Op::BoxCopy(copy) => self.box_copy(copy)?,
+            Op::Phase(barrier, how) => self.phase(barrier, how)?,
             Op::Barrier(level) => self.barrier(*level)?,
             Op::Exchange(source, value) => {
                 let result = self.exchange(source, *value)?;
@@ -74,10 +77,14 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
             }
             Op::If { condition, then, otherwise } => {
                 let (before, mut after) = (self.pending, self.pending);
-                let sides = [then, otherwise];
+                let (sides, all) = ([then, otherwise], self.warps_here);
+                let through = self.warp.and_then(|warp| warps_through(self.kernel, *condition, warp));
+                self.warps_here = through.unwrap_or(0).clamp(0, all);
                 self.branch(*condition, sides, results, |w| {
                     after = std::mem::replace(&mut w.pending, before);
+                    w.warps_here = 0;
                 })?;
+                self.warps_here = all;
                 // A side may not have waited.
                 self.pending = [0, 1].map(|i| before[i] || after[i] || self.pending[i]);
             }
@@ -210,14 +217,15 @@ impl Writer<'_> {
         };
         self.define(variable, name);
         self.divides.insert(variable, gcd(self.divisor(low), step));
-        let around = self.warp;
+        let around = (self.warp, self.warps_here);
         if level == Level::Warp {
             // Four warps are all there or none.
             self.warp =
                 (condition.is_none() && low.as_constant() == Some(0) && step == 1).then_some(variable);
+            self.warps_here = self.threads / WARP;
         }
         self.only_if(condition, |w| w.statements(&body.body))?;
-        self.warp = around;
+        (self.warp, self.warps_here) = around;
         self.agent = outside;
         if level != Level::Block {
             self.pending = self.pending.map(|p| p || touches);

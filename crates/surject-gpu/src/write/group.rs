@@ -55,6 +55,20 @@ pub(super) fn layouts(kernel: &Kernel) -> Done<Layouts> {
     Ok(layouts)
 }
 
+/// How many warps, from the first one on, a condition that a kernel computes lets through.
+pub(super) fn warps_through(kernel: &Kernel, condition: Value, warp: Value) -> Option<i64> {
+    fn find(region: &Region, condition: Value, warp: Value) -> Option<i64> {
+        region.body.iter().find_map(|statement| match &statement.op {
+            Op::Holds(guards) if statement.results == [condition] => match &guards[..] {
+                [guard] if guard.expr == Affine::from(warp) => guard.bound.as_constant(),
+                _ => None,
+            },
+            op => op.regions().find_map(|region| find(region, condition, warp)),
+        })
+    }
+    find(&kernel.body, condition, warp)
+}
+
 /// An operand: the number of the first element of the rows or columns of all four warps, and how it lies.
 struct Operand {
     first: String,
@@ -94,10 +108,10 @@ impl Writer<'_> {
         let (dtype, other) = (self.kernel.mem(a.mem).dtype, self.kernel.mem(b.mem).dtype);
         let n = sizes.n as i64;
         let fits = sizes.m as i64 == ROWS && n % LINE == 0 && n <= 256 && sizes.k as i64 == LINE;
-        if !fits || dtype != other || sums.dtype != DType::F32 || self.threads % (4 * super::WARP) != 0 {
+        if !fits || dtype != other || sums.dtype != DType::F32 || self.warps_here % 4 != 0 {
             return Err(format!(
-                "a product by four warps of {dtype} of {} by {n} by {}, in a block of {} threads",
-                sizes.m, sizes.k, self.threads
+                "a product by four warps of {dtype} of {} by {n} by {}, where {} warps are",
+                sizes.m, sizes.k, self.warps_here
             ));
         }
         let warp = self.warp.ok_or("a product by four warps outside of a loop over warps")?;

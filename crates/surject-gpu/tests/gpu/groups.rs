@@ -60,14 +60,53 @@ fn cases() -> Vec<Program> {
     ]
 }
 
+/// The same whose operands are brought in boxes.
+fn with_boxes() -> Groups {
+    Groups(Gpu { boxes_confirmed: true, ..hopper().0 })
+}
+
+/// Products by boxes: their last tiles may be cut off, and there may be further loops.
+fn cases_of_boxes() -> Vec<Program> {
+    let rows = ["i,k", "j,k"];
+    let mut all = cases();
+    all.extend([
+        product("bf16", [100, 72, 200], rows, "f32"),
+        product("f16", [104, 136, 72], ["k,i", "k,j"], "f16"),
+        product("bf16", [128, 64, 64], rows, "bf16"),
+        program(
+            "a: bf16[3,72,128], b: bf16[3,128,64]",
+            "y : bf16[3,72,64] =:+ over b<3, i<72, j<64, k<128 at [b,i,j]: a[b,i,k] * b[b,k,j]",
+        ),
+        // Two loops over rows, whose rows follow each other.
+        program(
+            "a: bf16[3,40,128], w: bf16[128,64]",
+            "y : bf16[3,40,64] =:+ over b<3, i<40, j<64, k<128 at [b,i,j]: a[b,i,k] * w[k,j]",
+        ),
+        program(
+            "a: bf16[64,2,128], b: bf16[2,128,64]",
+            "y : bf16[64,64] =:+ over i<64, j<64, t<2, k<128 at [i,j]: a[i,t,k] * b[t,k,j]",
+        ),
+    ]);
+    all
+}
+
 #[test]
 fn products_by_four_warps_give_what_the_interpreter_gives() {
-    let machine = hopper();
-    let (all, mut collected) = (cases(), Collected::default());
+    agree(&hopper(), &cases(), false);
+}
+
+#[test]
+fn products_of_boxes_give_what_the_interpreter_gives() {
+    agree(&with_boxes(), &cases_of_boxes(), true);
+}
+
+/// Programs on the interpreter of kernels, on that of PTX, and through the assembler.
+fn agree(machine: &Groups, all: &[Program], boxes: bool) {
+    let mut collected = Collected::default();
     let args: Vec<_> =
-        (0..).zip(&all).map(|(seed, p)| random_args(p.function("main").unwrap(), seed)).collect();
+        (0..).zip(all).map(|(seed, p)| random_args(p.function("main").unwrap(), seed)).collect();
     for (program, args) in all.iter().zip(&args) {
-        collect(program, args, &machine, &mut collected).expect("it is supported");
+        collect(program, args, machine, &mut collected).expect("it is supported");
     }
     let text = collected.ptx("sm_90a");
     let module = surject_ptx::parse(&text).unwrap_or_else(|error| panic!("{error}"));
@@ -75,12 +114,13 @@ fn products_by_four_warps_give_what_the_interpreter_gives() {
         OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes: Vec::new() };
     for (program, args) in all.iter().zip(&args) {
         let expected = interp::run(program, "main", args).unwrap();
-        let found = on_ptx(program, args, &machine, &mut executor);
+        let found = on_ptx(program, args, machine, &mut executor);
         let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, 2e-2);
         assert!(report.passed(), "{report}\n{}", surject_ir::print(program));
     }
     assert!(text.matches("wgmma.mma_async").count() >= 4 * collected.written.len());
     assert!(executor.counts.iter().all(|c| c.1.products > 0));
+    assert_eq!(text.contains("cp.async.bulk.tensor"), boxes);
     if let Some(uses) = assemble(&text, "sm_90a") {
         for kernel in uses {
             assert_eq!(kernel.spilled, 0, "{kernel:?}");

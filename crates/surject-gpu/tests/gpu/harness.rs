@@ -8,7 +8,7 @@ use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::{Executor, run_on};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::compile;
-use surject_gpu::write::{Written, module, write};
+use surject_gpu::write::{MapParameter, Written, module, write};
 use surject_ir::interp::InterpError;
 use surject_ir::{Buffer, Program};
 use surject_kernel::interpret::{self, Options, Tensor};
@@ -143,7 +143,8 @@ impl Executor for OnPtx<'_> {
             })
             .collect();
         let sizes = self.sizes[..kernel.sizes.len()].iter().map(|&s| Arg::Number(s));
-        let args: Vec<Arg> = sizes.chain((0..buffers.len()).map(Arg::Buffer)).collect();
+        let maps = launch.maps.iter().map(|map| Arg::Map(on_ptx_map(map)));
+        let args: Vec<Arg> = sizes.chain((0..buffers.len()).map(Arg::Buffer)).chain(maps).collect();
         let counts = surject_ptx::run(self.module, &launch.name, &grid, &args, &mut buffers)
             .map_err(|error| format!("`{}`: {error}\n{kernel}", launch.name))?;
         self.counts.push((launch.name.clone(), counts));
@@ -153,6 +154,18 @@ impl Executor for OnPtx<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A map as the interpreter of PTX has it.
+fn on_ptx_map(map: &MapParameter) -> surject_ptx::TensorMap {
+    let bytes = |&stride: &i64| stride as u64 * map.dtype.size() as u64;
+    surject_ptx::TensorMap {
+        buffer: map.tensor,
+        extents: map.map.extents.iter().map(|&e| e as u64).collect(),
+        strides: map.map.strides.iter().map(bytes).collect(),
+        sizes: map.map.sizes.iter().map(|&s| s as u32).collect(),
+        swizzled: map.swizzled,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod assembler;
+mod boxes;
 mod chains;
 mod counts;
 mod faults;

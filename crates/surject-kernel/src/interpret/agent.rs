@@ -1,9 +1,10 @@
 //! Who runs: agents, what they know, and what orders them.
 
 use super::memory::Tensor;
+use super::phases::Barrier;
 use crate::{Level, Value};
 use rustc_hash::FxHashMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
@@ -32,6 +33,32 @@ impl Lanes {
     }
 }
 
+/// What is known to have happened: of agents, all that they did up to their arrivals so far at barriers with phases; and
+/// copies of boxes, which have numbers like agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known(Option<Rc<BTreeMap<u64, u64>>>);
+
+impl Known {
+    /// Notes what an agent did up to so many arrivals.
+    pub(super) fn note(&mut self, agent: u64, arrivals: u64) {
+        let known = Rc::make_mut(self.0.get_or_insert_with(Rc::default)).entry(agent).or_default();
+        *known = arrivals.max(*known);
+    }
+
+    pub(super) fn join(&mut self, other: &Known) {
+        match (&self.0, &other.0) {
+            (_, None) => {}
+            (None, _) => *self = other.clone(),
+            (Some(own), Some(others)) if Rc::ptr_eq(own, others) => {}
+            (_, Some(others)) => others.iter().for_each(|(&agent, &arrivals)| self.note(agent, arrivals)),
+        }
+    }
+
+    fn covers(&self, agent: u64, arrivals: u64) -> bool {
+        self.0.as_ref().and_then(|known| known.get(&agent)).is_some_and(|&known| known >= arrivals)
+    }
+}
+
 /// One agent on the way to another, at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Link {
@@ -42,19 +69,29 @@ struct Link {
     iteration: i64,
     /// How many barriers of it there were.
     epoch: u64,
+    /// How often it arrived at barriers with phases.
+    arrivals: u64,
 }
 
-/// Who does something, and when: all agents around it with their barriers so far.
+/// Who does something, and when: all agents around it with their barriers so far, and what came before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(Rc<[Link]>);
+pub(super) struct Stamp {
+    links: Rc<[Link]>,
+    known: Known,
+    /// Is it a copy of a box? It ends for those alone that have waited for it.
+    copy: bool,
+}
 
 impl Stamp {
-    /// May both happen at the same time?
+    /// May this, which comes first here, happen at the same time as another thing?
     pub(super) fn runs_beside(&self, other: &Stamp) -> bool {
-        for (a, b) in self.0.iter().zip(other.0.iter()) {
+        if let (true, Some(own)) = (self.copy, self.links.last()) {
+            return !other.known.covers(own.agent, 0);
+        }
+        for (a, b) in self.links.iter().zip(other.links.iter()) {
             if a.agent != b.agent {
                 // Iterations of one run of a loop; two runs come one after the other.
-                return a.instance == b.instance;
+                return a.instance == b.instance && !other.known.covers(a.agent, a.arrivals);
             }
             if a.epoch != b.epoch {
                 return false;
@@ -63,11 +100,28 @@ impl Stamp {
         // One of them runs the other, and waits for it.
         false
     }
+
+    /// Is it of the same agent as another one?
+    pub(super) fn is_same_agent(&self, other: &Stamp) -> bool {
+        let agent = |stamp: &Stamp| stamp.links.last().map(|link| link.agent);
+        agent(self) == agent(other)
+    }
+
+    /// A copy with a number of its own, which this agent begins now, and what comes before it.
+    pub(super) fn copy(&self, number: u64) -> (Stamp, Known) {
+        let (mut links, mut known) = (self.links.to_vec(), self.known.clone());
+        if let Some(last) = links.last_mut() {
+            known.note(last.agent, last.arrivals);
+            (last.agent, last.arrivals, last.epoch) = (number, 0, 0);
+        }
+        (Stamp { links: links.into(), known: known.clone(), copy: true }, known)
+    }
 }
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = self.0.iter().filter_map(|l| Some(format!("{} {}", l.level?, l.iteration)));
+        let named = self.links.iter().filter_map(|l| Some(format!("{} {}", l.level?, l.iteration)));
+        f.write_str(if self.copy { "a copy of " } else { "" })?;
         f.write_str(&named.collect::<Vec<_>>().join(", "))
     }
 }
@@ -85,6 +139,8 @@ pub(super) enum State {
     Barrier(Level),
     /// The other threads of its warp, for a value.
     Exchange,
+    /// The end of a phase with this lowest bit.
+    Phase(Barrier, bool),
 }
 
 /// A loop that an agent runs.
@@ -127,6 +183,9 @@ pub(super) struct Agent {
     pub(super) instance: u64,
     pub(super) iteration: i64,
     pub(super) epoch: u64,
+    /// How often it arrived at barriers with phases, and what it knows by those that it waited for.
+    arrivals: u64,
+    pub(super) known: Known,
     pub(super) state: State,
     /// The next statement.
     pub(super) at: usize,
@@ -155,6 +214,8 @@ impl Agent {
             instance: 0,
             iteration: 0,
             epoch: 0,
+            arrivals: 0,
+            known: Known::default(),
             state: State::Ready,
             at: 0,
             values: Rc::new(Values { first: 0, own: vec![None; values], outer: None }),
@@ -181,6 +242,7 @@ impl Agent {
             at: self.at + 1,
             values: Rc::new(Values { first: defines.start, own, outer: Some(self.values.clone()) }),
             memory: self.memory.clone(),
+            known: self.known.clone(),
             ..Agent::root(0, 0)
         }
     }
@@ -226,6 +288,21 @@ impl Agent {
         self.stamp = None;
     }
 
+    /// It arrives: what it did so far, and knew.
+    pub(super) fn release(&mut self) -> Known {
+        let mut released = self.known.clone();
+        released.note(self.id, self.arrivals);
+        self.arrivals += 1;
+        self.forget_stamp();
+        released
+    }
+
+    /// It has waited for something.
+    pub(super) fn learn(&mut self, known: &Known) {
+        self.known.join(known);
+        self.forget_stamp();
+    }
+
     pub(super) fn known_stamp(&self) -> Option<Stamp> {
         self.stamp.clone()
     }
@@ -238,9 +315,10 @@ impl Agent {
             level: a.level,
             iteration: a.iteration,
             epoch: a.epoch,
+            arrivals: a.arrivals,
         };
         let links: Vec<Link> = around.iter().map(|a| link(a)).chain([link(self)]).collect();
-        let stamp = Stamp(links.into());
+        let stamp = Stamp { links: links.into(), known: self.known.clone(), copy: false };
         self.stamp = Some(stamp.clone());
         stamp
     }

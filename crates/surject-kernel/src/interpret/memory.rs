@@ -92,8 +92,8 @@ impl Tensor {
 #[derive(Clone, Debug, Default)]
 struct Last {
     write: Option<(Stamp, bool)>,
-    /// Two readers: of a third one, one of these is another one.
-    reads: [Option<Stamp>; 2],
+    /// Two readers: of a third one, one of these is another one. Where phases order readers, all that run beside each other.
+    reads: Vec<Stamp>,
 }
 
 /// How an element is accessed.
@@ -113,13 +113,20 @@ pub(super) struct Object {
     pub(super) tensor: Tensor,
     /// Of memory that several agents see.
     last: Vec<Last>,
+    /// Do phases of barriers order who reads it?
+    phased: bool,
 }
 
 impl Object {
     pub(super) fn new(name: &str, space: Space, tensor: Tensor) -> Object {
         let shared = matches!(space, Space::Global | Space::Shared);
         let last = if shared { vec![Last::default(); tensor.len()] } else { Vec::new() };
-        Object { name: name.to_string(), space, tensor, last }
+        Object { name: name.to_string(), space, tensor, last, phased: false }
+    }
+
+    /// The same, in a kernel in which phases of barriers order accesses, or not.
+    pub(super) fn phased(self, phased: bool) -> Object {
+        Object { phased, ..self }
     }
 
     /// The number of an element that exists.
@@ -161,21 +168,24 @@ impl Object {
             return Err(race(other));
         }
         if kind != Kind::Read {
-            if let Some(other) = last.reads.iter().flatten().find(|other| other.runs_beside(who)) {
+            if let Some(other) = last.reads.iter().find(|other| other.runs_beside(who)) {
                 return Err(race(other));
             }
-            *last = Last { write: Some((who.clone(), kind == Kind::Atomic)), reads: [None, None] };
+            *last = Last { write: Some((who.clone(), kind == Kind::Atomic)), reads: Vec::new() };
             return Ok(());
         }
-        match &mut last.reads {
-            [Some(first), _] if first == who => {}
-            // Readers that came before are ordered, and any that comes after them is also after this one, or runs
-            // beside it.
-            [Some(first), second] if first.runs_beside(who) => *second = Some(who.clone()),
-            [first, second] => {
-                *first = Some(who.clone());
-                *second = None;
-            }
+        if self.phased {
+            // Of one agent the last time stands for those before.
+            last.reads.retain(|other| other.runs_beside(who) && !other.is_same_agent(who));
+            last.reads.push(who.clone());
+            return Ok(());
+        }
+        // Readers that came before are ordered, and any that comes after them is also after this one, or runs beside it.
+        match &mut last.reads[..] {
+            [first, ..] if first == who => {}
+            [first, second] if first.runs_beside(who) => *second = who.clone(),
+            [first] if first.runs_beside(who) => last.reads.push(who.clone()),
+            _ => last.reads = vec![who.clone()],
         }
         Ok(())
     }

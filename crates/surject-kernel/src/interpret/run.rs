@@ -4,6 +4,7 @@ use super::agent::{Agent, Lanes, Spawned, Stamp, State, Turn};
 use super::code::{Step, defined, steps};
 use super::count::Open;
 use super::memory::{Object, Tensor};
+use super::phases::{Barrier, Flight, Phase};
 use super::value::{affine, copy, index};
 use super::{Counts, Fault, FaultKind, Options, Order};
 use crate::{Kernel, Level, Op, Statement, print_statement};
@@ -70,6 +71,10 @@ pub(super) struct Machine<'k> {
     pub(super) random: u64,
     pub(super) counts: Counts,
     pub(super) open: Open,
+    /// Does the kernel have barriers with phases? They, and boxes on their way.
+    pub(super) phased: bool,
+    pub(super) phases: BTreeMap<Barrier, Phase>,
+    pub(super) flights: Vec<Flight>,
 }
 
 impl<'k> Machine<'k> {
@@ -87,6 +92,7 @@ impl<'k> Machine<'k> {
             kernel,
             options,
             defines: steps.iter().map(of_spawn).collect(),
+            phased: steps.iter().any(|s| matches!(s, Step::Do(Statement { op: Op::Phase(..), .. }))),
             steps,
             objects: Vec::new(),
             agents: BTreeMap::new(),
@@ -95,6 +101,8 @@ impl<'k> Machine<'k> {
             random,
             counts: Counts::default(),
             open: Open::default(),
+            phases: BTreeMap::new(),
+            flights: Vec::new(),
         }
     }
 
@@ -131,7 +139,7 @@ impl<'k> Machine<'k> {
             let memory = kernel.mem(mem);
             root.memory[mem.0 as usize] = Some(self.objects.len());
             let tensor = std::mem::replace(tensor, Tensor::unwritten(memory.dtype, 0));
-            self.objects.push(Object::new(&memory.name, memory.space, tensor));
+            self.objects.push(Object::new(&memory.name, memory.space, tensor).phased(self.phased));
         }
         Ok(())
     }
@@ -305,10 +313,12 @@ impl<'k> Machine<'k> {
             return Err(FaultKind::Copies);
         }
         if agent.level == Some(Level::Block) {
+            self.block_ends()?;
             self.open.close(self.options.banks, &mut self.counts);
         }
         let Some(id) = agent.parent else { return Ok(()) };
         let Some(mut parent) = self.agents.remove(&id) else { return Ok(()) };
+        parent.known.join(&agent.known);
         if !agent.groups.is_empty() {
             parent.handed.insert(agent.iteration, agent.groups);
         }

@@ -62,7 +62,7 @@ impl Machine<'_> {
                 let elements = usize::try_from(elements).map_err(|_| FaultKind::Overflow)?;
                 agent.memory[mem.0 as usize] = Some(self.objects.len());
                 let tensor = Tensor::unwritten(memory.dtype, elements);
-                self.objects.push(Object::new(&memory.name, memory.space, tensor));
+                self.objects.push(Object::new(&memory.name, memory.space, tensor).phased(self.phased));
                 return Ok(());
             }
             Op::Prefetch { .. } => return Ok(()),
@@ -83,6 +83,8 @@ impl Machine<'_> {
                 }
                 return Ok(());
             }
+            Op::BoxCopy(copy) => return self.box_begins(agent, copy),
+            Op::Phase(barrier, how) => return self.phase(agent, barrier, how),
             Op::MatMul { sizes, factors, acc, a, b, .. } => {
                 return self.matmul(agent, (*sizes, *factors), [acc, a, b]);
             }
@@ -109,7 +111,7 @@ impl Machine<'_> {
         Ok(Lanes::of(lanes))
     }
 
-    fn object(&mut self, agent: &Agent, mem: Mem) -> Done<&mut Object> {
+    pub(super) fn object(&mut self, agent: &Agent, mem: Mem) -> Done<&mut Object> {
         agent.memory[mem.0 as usize].map(|o| &mut self.objects[o]).ok_or(FaultKind::Undefined)
     }
 
@@ -134,7 +136,13 @@ impl Machine<'_> {
     }
 
     /// Counts an access to memory.
-    fn count(&mut self, agent: &mut Agent, mem: Mem, elements: &[Option<i128>], kind: Kind) -> Done<()> {
+    pub(super) fn count(
+        &mut self,
+        agent: &mut Agent,
+        mem: Mem,
+        elements: &[Option<i128>],
+        kind: Kind,
+    ) -> Done<()> {
         let Some(object) = agent.memory[mem.0 as usize] else { return Err(FaultKind::Undefined) };
         let (space, size) = (self.objects[object].space, self.objects[object].tensor.dtype().size());
         let bytes = (elements.iter().flatten().count() * size) as u64;

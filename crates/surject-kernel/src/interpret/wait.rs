@@ -1,7 +1,7 @@
 //! Agents that wait for each other: barriers and exchanges.
 
 use super::FaultKind;
-use super::agent::{Agent, Lanes, State};
+use super::agent::{Agent, Known, Lanes, State};
 use super::code::Step;
 use super::run::{Machine, Stopped};
 use super::value::copy;
@@ -10,6 +10,10 @@ use crate::{Level, Op, Source, Statement};
 impl Machine<'_> {
     /// Lets those go on that wait for each other, where all of them are there.
     pub(super) fn release(&mut self) -> Result<(), Stopped> {
+        let anywhere = |kind| Stopped { at: usize::MAX, agent: String::new(), kind };
+        if self.phased && self.boxes_arrive().map_err(anywhere)? {
+            return Ok(());
+        }
         let waiting: Vec<u64> =
             self.agents.values().filter(|a| a.state == State::Exchange).map(|a| a.id).collect();
         for &id in &waiting {
@@ -25,6 +29,9 @@ impl Machine<'_> {
         let at_barrier = at_barrier.min_by_key(|&(_, level)| level != Level::Warp);
         let found = at_barrier.or(waiting.first().map(|&id| (id, Level::Warp)));
         let Some((id, level)) = found else {
+            if let Some((id, kind)) = self.never_over() {
+                return self.give_up(id, kind);
+            }
             return Err(Stopped { at: 0, agent: String::new(), kind: FaultKind::Undefined });
         };
         let Some(group) = self.around(id, level) else { return self.diverge(id, level, "others") };
@@ -49,10 +56,12 @@ impl Machine<'_> {
         if let Some(group) = self.agents.get_mut(&group) {
             group.epoch += 1;
         }
+        let mut known = Known::default();
+        members.iter().filter_map(|m| self.agents.get(m)).for_each(|m| known.join(&m.known));
         let mut released = Vec::new();
         for member in members {
             if let Some(agent) = self.agents.get_mut(&member) {
-                agent.forget_stamp();
+                agent.learn(&known);
                 if matches!(agent.state, State::Barrier(_)) {
                     (agent.state, agent.at) = (State::Ready, agent.at + 1);
                     released.push(member);
@@ -66,10 +75,15 @@ impl Machine<'_> {
 
     fn diverge(&mut self, id: u64, level: Level, missing: &str) -> Result<(), Stopped> {
         let (group, missing) = (level.to_string(), missing.to_string());
+        self.give_up(id, FaultKind::Divergence { group, missing })
+    }
+
+    /// The fault of an agent that waits for what does not come.
+    fn give_up(&mut self, id: u64, kind: FaultKind) -> Result<(), Stopped> {
         let at = self.agents[&id].at;
         let mut agent = self.agents[&id].clone();
         let agent = self.stamp(&mut agent).to_string();
-        Err(Stopped { at, agent, kind: FaultKind::Divergence { group, missing } })
+        Err(Stopped { at, agent, kind })
     }
 
     /// The agent of a level around another one.

@@ -157,6 +157,7 @@ impl Block<'_> {
                 self.threads[thread].copies.push(Copy { at: to, bytes: copied });
                 Ok(())
             }
+            Op::BoxCopy => self.box_begins(thread, operands),
             Op::CopyCommit => {
                 let thread = &mut self.threads[thread];
                 let group = std::mem::take(&mut thread.copies);

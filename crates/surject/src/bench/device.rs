@@ -6,7 +6,6 @@ use crate::pipeline::{Runner, StageTimes};
 use crate::{Failure, Source};
 use std::path::Path;
 use std::time::Instant;
-use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::probe::{self, Copier};
 use surject_cuda::{Device, DeviceName};
 use surject_ir::Function;
@@ -25,13 +24,19 @@ pub fn copier(name: DeviceName, bytes: f64) -> Result<Copier<Box<dyn Device>>, F
     Copier::new(device, (bytes / 2.0).ceil() as u64).map_err(Failure::unsupported)
 }
 
-/// From text to runnable.
-pub fn prepare(path: &Path, device: DeviceName, exactness: Exactness) -> Result<(Runner, Function), Failure> {
+/// From text to runnable; by the schedules of a file, where there is one.
+pub fn prepare(
+    path: &Path,
+    device: DeviceName,
+    exactness: Exactness,
+    schedule: Option<&Path>,
+) -> Result<(Runner, Function), Failure> {
     let source = Source::load(path)?;
     let (program, main) = measure::optimised(&source, exactness)?;
     let function = program.function(&main).cloned().unwrap_or_default();
+    let schedules = crate::cli::schedules(schedule, &function)?;
     let times = &mut StageTimes::default();
-    let runner = Runner::cuda(&program, &main, device, None, &Schedules::default(), times)?;
+    let runner = Runner::cuda(&program, &main, device, None, &schedules, times)?;
     Ok((runner, function))
 }
 

@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
         let start = Instant::now();
         let Arguments { backend, device, exactness, .. } = *self.arguments;
         let (mut runner, function) = match backend {
-            Backend::Cuda => device::prepare(path, device, exactness)?,
+            Backend::Cuda => device::prepare(path, device, exactness, self.arguments.schedule.as_deref())?,
             _ => prepare(path, self.arguments.subnormals(), exactness)?,
         };
         let mut row = Row::new(name, start.elapsed().as_secs_f64() * 1e3);

@@ -20,6 +20,9 @@ pub struct Arguments {
     /// What it is for: `cuda:sm_80`, `cuda:sm_90a` or `cuda:sm_100`, or `cpu:host`, processors like this one.
     #[arg(long, value_name = "TARGET")]
     target: Target,
+    /// Schedules for the kernels of a target `cuda`: what `surject opt --emit schedule` prints, edited.
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
     /// Compile the program as it was imported, without rewriting.
     #[arg(long)]
     no_opt: bool,
@@ -36,6 +39,11 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    if arguments.schedule.is_some() && arguments.target == Target::Cpu {
+        return Err(Failure::bad_input(
+            "an archive for a processor takes no schedules; --schedule needs `cuda:…`",
+        ));
+    }
     let source = Source::load(&arguments.program)?;
     let (program, _) = stage("reading", || source.program(None));
     let mut program = program?;
@@ -57,7 +65,11 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         let (optimised, _) = stage("optimising", || optimise(&program, &options));
         program = optimised?.program;
     }
-    let (archive, _) = stage("compiling", || archive::compile(&program, &name, &arguments.target));
+    let given = match program.function(&name) {
+        Some(function) => super::schedules(arguments.schedule.as_deref(), function)?,
+        None => surject_codegen::kernels::schedule::Schedules::default(),
+    };
+    let (archive, _) = stage("compiling", || archive::compile(&program, &name, &arguments.target, &given));
     let bytes = archive?.to_bytes().map_err(Failure::unsupported)?;
     super::write(&arguments.output, &bytes)?;
     super::print(out, format_args!("{}: {} bytes\n", arguments.output.display(), bytes.len()))

@@ -200,7 +200,7 @@ pub(super) fn written(
 }
 
 /// The schedules of a file, which must fit the kernels of a function; none without a file.
-pub(super) fn schedules(path: Option<&Path>, function: &Function) -> Result<Schedules, Failure> {
+pub(crate) fn schedules(path: Option<&Path>, function: &Function) -> Result<Schedules, Failure> {
     let Some(path) = path else { return Ok(Schedules::default()) };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;

@@ -18,6 +18,8 @@ mod split;
 mod tensor;
 mod verify;
 
+pub(crate) use kernels::schedules;
+
 use crate::Failure;
 use clap::{Parser, Subcommand};
 use std::fmt::Arguments as Text;

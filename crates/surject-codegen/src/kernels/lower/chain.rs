@@ -329,7 +329,7 @@ impl Block<'_> {
             Share::Grid { own: [rows, _], across } => {
                 self.tiles.rows / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
-            Share::Group => self.tiles.rows / GROUP_ROWS,
+            Share::Group(_) => self.tiles.rows / GROUP_ROWS,
         }
     }
 
@@ -409,7 +409,7 @@ impl Block<'_> {
 fn stages(c: &Contraction, turns: &Turns) -> i64 {
     match c.tiles.share {
         Share::Thread(_) | Share::Grid { .. } => turns.count.min(2),
-        Share::Warp(_) | Share::Group => 1,
+        Share::Warp(_) | Share::Group(_) => 1,
     }
 }
 

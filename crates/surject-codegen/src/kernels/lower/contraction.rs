@@ -1,13 +1,14 @@
 //! Sums of products by tiles: blocks bring tiles of both values into shared memory, and threads sum the products of some
-//! rows and columns in registers ([`threads`]), or the matrix units of warps do ([`warps`]).
+//! rows and columns in registers ([`threads`]), or the matrix units of warps do ([`warps`], [`boxes`]).
 //!
 //! While a tile is summed, the next ones are under way: there are several stages of shared memory, which take turns.
 
+mod boxes;
 mod bring;
 mod threads;
 pub(super) mod warps;
 
-use super::super::contraction::{Bring, Condition, Contraction, GROUP_ROWS, Share, WARP, WIDEST};
+use super::super::contraction::{Bring, Condition, Contraction, Feed, GROUP_ROWS, Share, WARP, WIDEST};
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
@@ -156,7 +157,7 @@ impl Lowering<'_> {
             Share::Thread(_) => false,
             // The first tiles are copied before it is known that there are any.
             Share::Grid { .. } => !matches!(turns.picked, Picked::Listed(_)),
-            Share::Warp(_) | Share::Group => true,
+            Share::Warp(_) | Share::Group(_) => true,
         };
         let asynchronous = in_background && self.expression.copies(c);
         let stages = match c.tiles.share {
@@ -165,7 +166,7 @@ impl Lowering<'_> {
             Share::Grid { .. } => 2,
             Share::Warp(_) if asynchronous => warps::STAGES,
             Share::Warp(_) => 1,
-            Share::Group => warps::GROUP_STAGES,
+            Share::Group(_) => warps::GROUP_STAGES,
         };
         let stages = stages.min(turns.count);
         let memory = self.side_memory(c, stages)?;
@@ -179,7 +180,8 @@ impl Lowering<'_> {
             Share::Warp(rows) => {
                 self.by_warps(c, rows, (&left, &right), turns, asynchronous.then_some(stages))
             }
-            Share::Group => self.by_warps(c, GROUP_ROWS, (&left, &right), turns, Some(stages)),
+            Share::Group(Feed::Boxes) => self.by_boxes(c, (&left, &right), turns, stages),
+            Share::Group(Feed::Threads) => self.by_warps(c, GROUP_ROWS, (&left, &right), turns, Some(stages)),
         }
     }
 
@@ -198,7 +200,7 @@ impl Lowering<'_> {
                 self.by_threads(c, own, (&left, &right), turns, None)
             }
             Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), turns, None),
-            Share::Group => Err(CodegenError::malformed("a chain by four warps together")),
+            Share::Group(_) => Err(CodegenError::malformed("a chain by four warps together")),
         }
     }
 
@@ -231,7 +233,7 @@ impl Lowering<'_> {
         // Rows begin in other banks, at multiples of what is accessed at once.
         let pad = match c.tiles.share {
             // Its writer exchanges parts of lines instead.
-            Share::Group => 0,
+            Share::Group(_) => 0,
             _ => padding(dtype),
         };
         let pitch = next + pad;

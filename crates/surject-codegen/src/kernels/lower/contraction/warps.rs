@@ -137,7 +137,7 @@ impl Lowering<'_> {
         let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
         let ((row, left_term), (column, right_term)) = (strides(left), strides(right));
-        let team = if c.tiles.share == Share::Group { Team::Group } else { Team::One };
+        let team = if matches!(c.tiles.share, Share::Group(_)) { Team::Group } else { Team::One };
         self.b.effect(Op::MatMul {
             team,
             factors: factors_of_units(self.expression.dag[c.parts.left].dtype),
@@ -150,7 +150,7 @@ impl Lowering<'_> {
     }
 
     /// Computes and stores what depends on the sums of a warp, two neighbours at once, as threads have them.
-    fn results_of_warp(
+    pub(super) fn results_of_warp(
         &mut self,
         c: &Contraction,
         (rows, acc): (i64, Mem),

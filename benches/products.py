@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Exports products of 16-bit floats from JAX, with schedules that ask for products by four warps (wgmma) and for boxes (TMA).
+
+    products.py FOLDER
+
+`NAME` has inputs of small integers, whose sums are exact in any order, the outputs that JAX computes, and schedules for
+sm_90a: `group.schedule`, where tiles are whole, and `tma.schedule`. `NAME_timed` is timed with each of its schedules, and
+without one.
+"""
+import os
+import sys
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+import jax
+import jax.numpy as jnp
+import numpy as np
+from exported import export
+
+rng = np.random.default_rng(7)
+# Which dimension of each operand is summed over.
+ROWS_COLUMNS, ROWS_ROWS, COLUMNS_COLUMNS, COLUMNS_ROWS = (1, 0), (1, 1), (0, 0), (0, 1)
+PROGRAMS = {
+    # name: contracted dimensions, rows, columns, terms, type, tiles
+    "plain": (ROWS_COLUMNS, 128, 128, 320, jnp.bfloat16, (64, 128)),
+    "transposed": (ROWS_ROWS, 128, 64, 640, jnp.bfloat16, (64, 64)),
+    "columns": (COLUMNS_COLUMNS, 64, 256, 64, jnp.float16, (64, 256)),
+    "turned": (COLUMNS_ROWS, 256, 64, 192, jnp.float16, (128, 64)),
+    "large": (ROWS_COLUMNS, 128, 256, 576, jnp.bfloat16, (128, 256)),
+    "cut": (ROWS_ROWS, 100, 72, 200, jnp.bfloat16, (64, 64)),
+}
+TIMED = [2048, 4096, 8192]
+
+
+def product(dimensions):
+    left, right = dimensions
+    numbers = (((left,), (right,)), ((), ()))
+    return lambda a, b: jax.lax.dot_general(a, b, numbers, preferred_element_type=jnp.float32)
+
+
+def shapes(dimensions, m, n, k):
+    left, right = dimensions
+    return [(m, k) if left else (k, m), (n, k) if right else (k, n)]
+
+
+def schedules(folder, tile, whole):
+    os.makedirs(folder, exist_ok=True)
+    for name, words in (("group", "group"), ("tma", "group tma")):
+        if whole or name == "tma":
+            with open(f"{folder}/{name}.schedule", "w") as file:
+                file.write(f"kernel v0_0\ncontract i0 i1 k0 tile {tile[0]} {tile[1]} 64 {words}\n")
+
+
+def save(path, array):
+    """Types that NumPy does not have are stored as words of 16 bits."""
+    if array.dtype == jnp.bfloat16:
+        np.save(path.replace(".npy", ".bf16.npy"), np.asarray(array).view(np.uint16))
+    else:
+        np.save(path, np.asarray(array))
+
+
+def main(folder):
+    for name, (dimensions, m, n, k, dtype, tile) in PROGRAMS.items():
+        own = f"{folder}/{name}"
+        arguments = [jnp.asarray(rng.integers(-4, 5, shape), dtype) for shape in shapes(dimensions, m, n, k)]
+        export(own, product(dimensions), arguments)
+        for i, argument in enumerate(arguments):
+            save(f"{own}/in{i}.npy", argument)
+        save(f"{own}/out0.npy", product(dimensions)(*arguments))
+        schedules(own, tile, m % tile[0] == 0 and n % tile[1] == 0 and k % 64 == 0)
+    for n in TIMED:
+        own = f"{folder}/product_{n}_timed"
+        export(own, product(ROWS_COLUMNS), [jax.ShapeDtypeStruct((n, n), jnp.bfloat16)] * 2)
+        schedules(own, (128, 256), True)
+
+
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+main(sys.argv[1])
