@@ -22,6 +22,7 @@ mod driver;
 mod in_place;
 pub mod memory;
 mod name;
+mod order;
 mod plan;
 mod pool;
 pub mod probe;
@@ -30,12 +31,14 @@ mod settle;
 mod simulated;
 mod stored;
 
-pub use call::{Call, Library};
-pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+pub use call::{Call, Library, Use};
+pub use device::{
+    Device, DeviceError, DeviceInfo, Event, Mark, Memory, Module, Recording, Scope, Shape, Stream, View,
+};
 pub use driver::Driver;
 pub use in_place::in_place;
 pub use name::DeviceName;
-pub use plan::{CallStep, HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
+pub use plan::{CallStep, HostStep, Kernel, Place, Plan, PlanError, STREAMS, Step, Tensor, TensorId};
 pub use pool::Pooled;
 pub use session::{Counts, Host, Interpreter, LaunchTime, RunError, Session};
 pub use settle::settle;

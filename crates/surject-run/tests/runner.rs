@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::path::PathBuf;
-use surject_cuda::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId};
+use surject_cuda::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId, Use};
 use surject_run::{Archive, Buffer, DType, DeviceName, Loaded, c};
 
 /// `y[i] = x[i] + x[i] + c[i]` of two elements.
@@ -49,7 +49,8 @@ fn plan() -> Plan {
             name: "twice".into(),
             assignment: "y".into(),
             shape: Shape { blocks: [1; 3], threads: 2, shared: 0 },
-            tensors: 3,
+            tensors: vec![Use::Read, Use::Read, Use::Written],
+            us: None,
         }],
         calls: Vec::new(),
         host: Vec::new(),
@@ -57,6 +58,7 @@ fn plan() -> Plan {
         steps: vec![Step::Launch { kernel: 0, tensors: ids }],
         constants: vec![integers([10, 20])],
         arena_bytes: 256,
+        streams: 1,
         ptx: PTX.into(),
     }
 }

@@ -25,6 +25,9 @@ impl<D: Device> Session<D> {
     /// What every launch of the plan takes, each by itself, those of loops and choices once. Tensors of the plan hold
     /// anything afterwards; arguments and constants stay.
     pub fn launch_times(&mut self) -> Result<Vec<LaunchTime>, RunError> {
+        // Whatever other streams still do would count.
+        self.wait()?;
+        self.on(0)?;
         let launches = self.plan.walk().into_iter().filter_map(|(_, step)| match step {
             Step::Launch { kernel, .. } => Some((*kernel, step.clone())),
             _ => None,
