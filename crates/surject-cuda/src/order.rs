@@ -13,13 +13,14 @@
 //! Arguments come by streams of their own, and results go: the first item of a stream that reads an argument waits for it,
 //! and there is an event behind the item that writes a result last.
 
+mod place;
 mod print;
 mod ranges;
 
 use crate::call::Use;
 use crate::{Place, Plan, Step, TensorId};
+use place::{Cost, Part};
 pub(crate) use print::{Notes, lists, notes};
-use ranges::Ranges;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -28,14 +29,6 @@ pub(crate) type EventNumber = usize;
 
 /// The most launches and copies of a section.
 pub(crate) const SECTION: u64 = 4096;
-
-/// Microseconds by which an item begins later that waits for one of another stream.
-const EVENT: f64 = 2.0;
-/// Microseconds of a launch or a copy without a model, and the bytes that are touched in each more.
-const LAUNCH: f64 = 2.5;
-const BYTES: f64 = 2e6;
-/// Kernels with so many blocks leave nothing of a GPU to others.
-const BLOCKS: u64 = 128;
 
 /// What a step does to bytes of the arena, as part of a tensor.
 #[derive(Clone, Debug)]
@@ -222,42 +215,6 @@ fn straight(steps: &[Step]) -> Option<u64> {
     })
 }
 
-/// What an item takes, by the model or by a guess.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    us: f64,
-    serial_us: f64,
-    times: Times,
-    /// Does it leave nothing of the device to others?
-    share: Share,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Share {
-    Part,
-    All,
-}
-
-/// An item before it has a stream.
-struct Part {
-    what: What,
-    touches: Vec<Touch>,
-    arguments: BTreeSet<u32>,
-    cost: Cost,
-}
-
-/// A stream while items are given to streams.
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    /// When it is free.
-    free: f64,
-    last: Option<usize>,
-    /// How many of the items, by stream, are known to be done when it goes on.
-    known: Vec<usize>,
-    /// The arguments that it has waited for.
-    arguments: BTreeSet<u32>,
-}
-
 struct Maker<'p> {
     plan: &'p Plan,
     streams: u32,
@@ -378,7 +335,7 @@ impl Maker<'_> {
             Step::Either { device, host } => {
                 let orders = vec![own(self, device), own(self, host)];
                 let cost = orders[0].cost();
-                (What::Nested(at, orders), Cost { times: Times::Guessed, ..cost })
+                (What::Nested(at, orders), cost.guessed())
             }
             Step::Repeat { count, body } => match straight(body).filter(|&nodes| nodes <= SECTION) {
                 Some(nodes) => {
@@ -396,12 +353,12 @@ impl Maker<'_> {
             Step::While { condition, body, .. } => {
                 let orders = vec![own(self, condition), own(self, body)];
                 let cost = orders[0].cost().and(orders[1].cost());
-                (What::Nested(at, orders), Cost { times: Times::Guessed, ..cost })
+                (What::Nested(at, orders), cost.guessed())
             }
             Step::Choose { branches, .. } => {
                 let orders: Vec<Order> = branches.iter().map(|branch| own(self, branch)).collect();
                 let cost = orders[0].cost();
-                (What::Nested(at, orders), Cost { times: Times::Guessed, ..cost })
+                (What::Nested(at, orders), cost.guessed())
             }
         };
         self.part(what, std::slice::from_ref(step), cost)
@@ -437,143 +394,6 @@ impl Maker<'_> {
             }
         });
         all
-    }
-
-    /// What a step without others in it takes.
-    fn cost(&self, step: &Step) -> Cost {
-        let mut bytes = 0;
-        uses(self.plan, std::slice::from_ref(step), &mut |id, _| {
-            bytes += self.plan.tensor(id).bytes().unwrap_or(0);
-        });
-        let guess = LAUNCH + bytes as f64 / BYTES;
-        let (us, times, share) = match step {
-            Step::Launch { kernel, .. } => {
-                let kernel = &self.plan.kernels[*kernel as usize];
-                let blocks: u64 = kernel.shape.blocks.iter().map(|&n| u64::from(n)).product();
-                let share = if blocks < BLOCKS { Share::Part } else { Share::All };
-                match kernel.us {
-                    Some(us) => (us, Times::Modelled, share),
-                    None => (guess, Times::Guessed, share),
-                }
-            }
-            Step::Copy { .. } => (guess, Times::Guessed, Share::Part),
-            // By far not launches: what does not depend on them goes on beside them.
-            _ => (20.0 * guess, Times::Guessed, Share::Part),
-        };
-        Cost { us, serial_us: us, times, share }
-    }
-
-    /// Gives each item a stream, and says what it waits for there.
-    fn placed(&mut self, parts: Vec<Part>, results: Vec<Vec<u32>>, arguments: Arguments) -> Order {
-        let lane = Lane { known: vec![0; self.streams as usize], ..Lane::default() };
-        let mut lanes = vec![lane; self.streams as usize];
-        let mut order = Order { streams: 1, ..Order::default() };
-        let (mut ranges, mut device_free) = (Ranges::default(), 0f64);
-        // When each item is done, and what is then known to be done.
-        let (mut done, mut known): (Vec<f64>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
-        for (n, (part, results)) in parts.into_iter().zip(results).enumerate() {
-            let conflicts = ranges.conflicts(&part.touches);
-            let begin = |stream: usize| {
-                let own = &lanes[stream];
-                let fork = if stream > 0 && own.last.is_none() { EVENT } else { 0.0 };
-                let ready = conflicts.iter().map(|after| {
-                    let far = order.items[after.item].stream as usize != stream;
-                    done[after.item] + if far { EVENT } else { 0.0 }
-                });
-                let free = if part.cost.share == Share::All { own.free.max(device_free) } else { own.free };
-                ready.fold(free.max(fork), f64::max)
-            };
-            let chosen = (0..lanes.len()).map(|s| (begin(s), s)).min_by(|a, b| a.0.total_cmp(&b.0));
-            let (begin, stream) = chosen.unwrap_or_default();
-            ranges.touch(n, stream as u32, &part.touches);
-            // Those that are known to be done need no event; the latest say the most.
-            let mut after = Vec::new();
-            for conflict in conflicts {
-                let other = order.items[conflict.item].stream as usize;
-                if other == stream || lanes[stream].known[other] > conflict.item {
-                    continue;
-                }
-                let all = lanes[stream].known.iter_mut().zip(&known[conflict.item]);
-                all.for_each(|(own, other)| *own = (*own).max(*other));
-                after.push(conflict);
-            }
-            let first = stream > 0 && lanes[stream].last.is_none() && after.is_empty();
-            for conflict in &after {
-                if order.items[conflict.item].event.is_none() {
-                    order.items[conflict.item].event = Some(self.event());
-                }
-            }
-            if first && order.start.is_none() {
-                order.start = Some(self.event());
-            }
-            let lane = &mut lanes[stream];
-            let new = part.arguments.iter().filter(|_| arguments == Arguments::Awaited);
-            let arguments = new.copied().filter(|&argument| lane.arguments.insert(argument)).collect();
-            lane.last = Some(n);
-            lane.known[stream] = n + 1;
-            lane.free = begin + part.cost.us;
-            if part.cost.share == Share::All {
-                device_free = lane.free;
-            }
-            done.push(lane.free);
-            known.push(lane.known.clone());
-            order.add(&part, stream as u32);
-            let start = if first { Start::Waits } else { Start::Begun };
-            let stream = stream as u32;
-            order.items.push(Item { what: part.what, stream, after, start, event: None, arguments, results });
-        }
-        self.join(&mut order, &lanes, &known);
-        order.us = done.into_iter().fold(0.0, f64::max);
-        order
-    }
-
-    /// The stream of the list waits for the last items of the others.
-    fn join(&mut self, order: &mut Order, lanes: &[Lane], known: &[Vec<usize>]) {
-        let Some(own) = lanes.first() else { return };
-        let mut there = own.known.clone();
-        let mut ends: Vec<usize> = lanes[1..].iter().filter_map(|lane| lane.last).collect();
-        ends.sort_unstable_by(|a, b| b.cmp(a));
-        for end in ends {
-            if there[order.items[end].stream as usize] > end {
-                continue;
-            }
-            there.iter_mut().zip(&known[end]).for_each(|(own, other)| *own = (*own).max(*other));
-            order.joins.push(end);
-            if order.items[end].event.is_none() {
-                order.items[end].event = Some(self.event());
-            }
-        }
-    }
-}
-
-impl Order {
-    /// Counts an item on a stream.
-    fn add(&mut self, part: &Part, stream: u32) {
-        self.serial_us += part.cost.serial_us;
-        if part.cost.times == Times::Guessed {
-            self.times = Times::Guessed;
-        }
-        let inside: u32 = match &part.what {
-            What::Step(_) => 1,
-            What::Nested(_, orders) => orders.iter().map(|order| order.streams).max().unwrap_or(1),
-            What::Rounds(_, section) | What::Section(_, section) => section.order.streams,
-        };
-        self.streams = self.streams.max(stream + 1).max(inside);
-    }
-
-    fn cost(&self) -> Cost {
-        Cost { us: self.us, serial_us: self.serial_us, times: self.times, share: Share::Part }
-    }
-}
-
-impl Cost {
-    fn times(self, count: u64) -> Cost {
-        let count = count as f64;
-        Cost { us: count * self.us, serial_us: count * self.serial_us, ..self }
-    }
-
-    fn and(self, other: Cost) -> Cost {
-        Cost { us: self.us + other.us, serial_us: self.serial_us + other.serial_us, ..self }
     }
 }
 

@@ -73,7 +73,7 @@ trait Number {
     /// How many numbers the workspace of a routine has.
     fn count(handle: sys::cusolverDnHandle_t, routine: &Routine, count: &mut c_int) -> sys::cusolverStatus_t;
 
-    /// Does a routine.
+    /// Does a routine. It is long, where a type has it, because it is flat: one arm a routine.
     fn factor(
         handle: sys::cusolverDnHandle_t,
         routine: &Routine,
