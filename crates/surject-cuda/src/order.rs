@@ -242,15 +242,14 @@ impl Maker<'_> {
             }
         }
         // Which of them writes a result last decides where the result is waited for.
-        let writers = ports.results.iter().map(|&port| (port, self.last_writer(steps, &ranges, port.1)));
-        let writers: Vec<_> = writers.collect();
+        let writers = self.last_writers(steps, ranges.iter().map(|(range, _)| range.clone()), &ports.results);
         let mut parts = Vec::new();
         let mut made = vec![Vec::new(); ranges.len()];
         let mut late = Vec::new();
-        for ((number, id), writer) in writers {
+        for (&port, writer) in ports.results.iter().zip(writers) {
             match writer {
-                Some(writer) => made[writer].push((number, id)),
-                None => late.push(number),
+                Some(writer) => made[writer].push(port),
+                None => late.push(port.0),
             }
         }
         for (n, (range, nodes)) in ranges.into_iter().enumerate() {
@@ -280,11 +279,11 @@ impl Maker<'_> {
 
     /// The order inside of a section: every step is an item.
     fn section(&mut self, steps: &[Step], ports: &Ports) -> Order {
-        let ranges: Vec<_> = (0..steps.len()).map(|at| (at..at + 1, None)).collect();
+        let writers = self.last_writers(steps, (0..steps.len()).map(|at| at..at + 1), &ports.results);
         let mut results = vec![Vec::new(); steps.len()];
         let mut late = Vec::new();
-        for &(number, id) in &ports.results {
-            match self.last_writer(steps, &ranges, id) {
+        for (&(number, _), writer) in ports.results.iter().zip(writers) {
+            match writer {
                 Some(writer) => results[writer].push(number),
                 None => late.push(number),
             }
@@ -305,23 +304,27 @@ impl Maker<'_> {
         order
     }
 
-    /// The item that writes the whole of a tensor last, and nothing after it a part of its memory.
-    fn last_writer(
+    /// The items that write the whole of results last, and nothing after them a part of their memory.
+    fn last_writers(
         &self,
         steps: &[Step],
-        ranges: &[(Range<usize>, Option<u64>)],
-        id: TensorId,
-    ) -> Option<usize> {
-        let own = self.arena(id)?;
-        for (n, (range, _)) in ranges.iter().enumerate().rev() {
-            let touches = self.touches(&steps[range.clone()]);
-            let written =
-                |t: &&Touch| t.usage != Use::Read && t.range.start < own.end && own.start < t.range.end;
-            if let Some(touch) = touches.iter().rev().find(written) {
-                return (touch.range == own).then_some(n);
-            }
+        items: impl Iterator<Item = Range<usize>>,
+        results: &[(u32, TensorId)],
+    ) -> Vec<Option<usize>> {
+        if results.is_empty() {
+            return Vec::new();
         }
-        None
+        let touches = items.enumerate().flat_map(|(n, range)| {
+            let touches = self.touches(&steps[range]).into_iter();
+            touches.filter(|t| t.usage != Use::Read).map(move |t| (n, t.range))
+        });
+        let written: Vec<(usize, Range<u64>)> = touches.collect();
+        let writer = |&(_, id): &(u32, TensorId)| {
+            let own = self.arena(id)?;
+            let meets = |(_, range): &&(usize, Range<u64>)| range.start < own.end && own.start < range.end;
+            written.iter().rev().find(meets).filter(|(_, range)| *range == own).map(|(n, _)| *n)
+        };
+        results.iter().map(writer).collect()
     }
 
     /// The item of a step by itself.

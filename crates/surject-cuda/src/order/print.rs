@@ -51,6 +51,12 @@ impl Writer<'_> {
                     }
                 }
             }));
+            let arguments = item.arguments.iter().filter_map(|&n| self.plan.params.get(n as usize));
+            let arguments: Vec<String> =
+                arguments.map(|&id| format!("`{}`", self.plan.tensor(id).name)).collect();
+            if !arguments.is_empty() {
+                words.push(format!("after the copy of {} to the device", arguments.join(" and ")));
+            }
             if n + 1 == order.items.len() && !order.joins.is_empty() {
                 let all: Vec<String> =
                     order.joins.iter().map(|&item| self.label(steps, &order.items[item])).collect();
@@ -78,11 +84,13 @@ impl Writer<'_> {
             }
             What::Section(range, section) => {
                 self.list(&steps[range.clone()], &section.order, stream);
-                if words.len() > 1
-                    && let Some(first) = steps.get(range.start)
+                if let ([first, .., last], [_, more @ ..]) = (&steps[range.clone()], &words[..])
+                    && !more.is_empty()
                 {
-                    let inner = self.notes.entry(first).or_default();
-                    *inner = format!("{inner}; with the steps next to it: {own}");
+                    let together = format!("; from here to {}: {}", self.step(last), more.join(", "));
+                    self.notes.entry(first).or_default().push_str(&together);
+                } else if let [only] = &steps[range.clone()] {
+                    self.notes.insert(only, own);
                 }
                 return;
             }
@@ -90,9 +98,9 @@ impl Writer<'_> {
         self.notes.insert(&steps[at], own);
     }
 
-    /// An item in a few words.
-    fn label(&self, steps: &[Step], item: &Item) -> String {
-        let one = |step: &Step| match step {
+    /// A step in a few words.
+    fn step(&self, step: &Step) -> String {
+        match step {
             Step::Launch { kernel, .. } => format!("`{}`", self.plan.kernels[*kernel as usize].name),
             Step::Copy { to, .. } => format!("the copy to `{}`", self.plan.tensor(*to).name),
             Step::Call { call, .. } => format!("`{}`", self.plan.calls[*call as usize].call.name()),
@@ -102,12 +110,16 @@ impl Writer<'_> {
             Step::Either { .. } => "either form".into(),
             Step::While { .. } | Step::Repeat { .. } => "the loop".into(),
             Step::Choose { .. } => "the choice".into(),
-        };
+        }
+    }
+
+    /// An item in a few words.
+    fn label(&self, steps: &[Step], item: &Item) -> String {
         match &item.what {
-            What::Step(at) | What::Nested(at, _) | What::Rounds(at, _) => one(&steps[*at]),
+            What::Step(at) | What::Nested(at, _) | What::Rounds(at, _) => self.step(&steps[*at]),
             What::Section(range, _) => match &steps[range.clone()] {
-                [only] => one(only),
-                [first, .., last] => format!("{} to {}", one(first), one(last)),
+                [only] => self.step(only),
+                [first, .., last] => format!("{} to {}", self.step(first), self.step(last)),
                 [] => "nothing".into(),
             },
         }

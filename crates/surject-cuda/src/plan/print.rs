@@ -46,7 +46,7 @@ impl fmt::Display for Plan {
         }
         match orders.steps.streams {
             0 | 1 => writeln!(f, "steps:")?,
-            streams => writeln!(f, "steps, on {streams} streams:")?,
+            streams => writeln!(f, "steps:  // on {streams} streams")?,
         }
         list(&self.steps, f)?;
         let order = &orders.steps;
