@@ -16,6 +16,8 @@ impl<D: Device> Session<D> {
     /// As [`Session::go`], and waits; gives the milliseconds that the device took.
     pub fn timed(&mut self) -> Result<f64, RunError> {
         let doing = |error| RunError::Device { what: "measuring".into(), error };
+        // All steps begin and end on this stream.
+        self.on(0)?;
         let from = self.device.mark().map_err(doing)?;
         self.go()?;
         let to = self.device.mark().map_err(doing)?;
