@@ -17,6 +17,7 @@ Each step has a share of the time; what does not finish in it is cut off and say
                   confirmed { group_products, boxes } (true, false, or null: not checked), times { PROGRAM: { none, group, tma: JSON of
                   `surject bench` } } }, or unmeasured
     alone         JSON of `surject bench` without a peer: the time of every program, and of its launches; or unmeasured
+    one_stream    programs whose plans have several streams: { one, several } (JSON of `surject bench`); or unmeasured
     suite         the same beside XLA's GPU back end, which chooses among kernels for seconds a program
     suite_rest    the same of programs that were cut off, where somebody timed them afterwards: not written here
     frameworks    the same beside PyTorch and Triton
@@ -43,6 +44,8 @@ FRAMEWORKS = ["matmul_1024", "matmul_bf16", "matmul_batched", "softmax", "layern
 # On the processor, at every number of threads.
 PROCESSOR = ["matmul_1024", "matmul_128", "softmax", "layernorm", "attention", "conv3x3", "gelu_bias", "transpose",
              "lenet_step", "lstm", "block_step_512"]
+# Those whose plans have several streams.
+SEVERAL = []
 # By NVIDIA's libraries, which an interpreter has as well.
 LIBRARIES = ["cublas,cufft,cusolver", "none"]
 # What a schedule of a name asks for, as the machine model has it.
@@ -300,6 +303,17 @@ def alone(seconds):
     if options.dry_run or NONE:
         return NONE or DRY
     return bench(suite(), [*GPU, "--rounds", "2", "--seconds", "0.02"], seconds)
+
+
+@step("one_stream", 40)
+def one_stream(seconds):
+    if options.dry_run or NONE:
+        return NONE or DRY
+    programs = suite(SEVERAL)
+    words = [*GPU, "--rounds", "2", "--seconds", "0.02"]
+    # Beside each other, as the machine may be slower at another time.
+    return {key: bench(programs, words, seconds / 2, {"SURJECT_CUDA_STREAMS": streams})
+            for key, streams in (("one", "1"), ("several", ""))}
 
 
 @step("suite", 240)

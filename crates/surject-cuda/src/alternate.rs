@@ -110,7 +110,7 @@ fn length(steps: &[Step]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId, in_place};
+    use crate::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId, Use, in_place};
     use surject_ir::DType;
 
     fn launch(tensors: &[u32]) -> Step {
@@ -133,7 +133,8 @@ mod tests {
             name: "k".into(),
             assignment: "k".into(),
             shape: Shape { blocks: [1; 3], threads: 1, shared: 0, maps: Vec::new() },
-            tensors: 2,
+            tensors: vec![Use::Changed; 2],
+            us: None,
         };
         let mut plan = Plan {
             name: "p".into(),
@@ -148,6 +149,7 @@ mod tests {
             steps: vec![launch(&[0]), Step::Repeat { count, body: vec![launch(&[0, 1]), copy(1, 0)] }],
             constants: vec![],
             arena_bytes: 0,
+            streams: 1,
             ptx: String::new(),
         };
         in_place(&mut plan);

@@ -150,6 +150,18 @@ pub enum Routine {
         /// Columns.
         n: u64,
     },
+    /// The same of square matrices, all of them by one call.
+    GetrfBatched {
+        /// The size.
+        n: u64,
+    },
+    /// The same as [`Routine::Geqrf`], all matrices by one call.
+    GeqrfBatched {
+        /// Rows.
+        m: u64,
+        /// Columns.
+        n: u64,
+    },
     /// `A = Q R` in place, as reflectors. Operands: `A`, `tau`, `info`.
     Geqrf {
         /// Rows.
@@ -210,12 +222,12 @@ pub struct Call {
     pub batch: u64,
 }
 
-/// What a call does with an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a call or a kernel does with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Use {
     /// It is read.
     Read,
-    /// It is written whole.
+    /// It is written and not read: by a call the whole of it.
     Written,
     /// It is read and written.
     Changed,
@@ -240,12 +252,23 @@ fn product(sizes: &[u64]) -> Option<u64> {
     sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size))
 }
 
+/// The routine that does the same for one matrix.
+fn one_by_one(routine: &Routine) -> Option<Routine> {
+    match *routine {
+        Routine::GetrfBatched { n } => Some(Routine::Getrf { m: n, n }),
+        Routine::GeqrfBatched { m, n } => Some(Routine::Geqrf { m, n }),
+        _ => None,
+    }
+}
+
 impl Call {
     /// The library that has the routine.
     pub fn library(&self) -> Library {
         match self.routine {
             Routine::Fft { .. } => Library::Cufft,
-            Routine::Trsm { .. } => Library::Cublas,
+            Routine::Trsm { .. } | Routine::GetrfBatched { .. } | Routine::GeqrfBatched { .. } => {
+                Library::Cublas
+            }
             _ => Library::Cusolver,
         }
     }
@@ -276,11 +299,15 @@ impl Call {
                 let own = if *side == Side::Left { *m } else { *n };
                 vec![of(number, &[own, own], Use::Read)?, of(number, &[*m, *n], Use::Changed)?]
             }
+            Routine::GetrfBatched { n } => {
+                let pivots = of(DType::I32, &[*n], Use::Written)?;
+                vec![of(number, &[*n, *n], Use::Changed)?, pivots, info()?]
+            }
             Routine::Getrf { m, n } => {
                 let pivots = of(DType::I32, &[*m.min(n)], Use::Written)?;
                 vec![of(number, &[*m, *n], Use::Changed)?, pivots, info()?]
             }
-            Routine::Geqrf { m, n } => {
+            Routine::Geqrf { m, n } | Routine::GeqrfBatched { m, n } => {
                 let tau = of(number, &[*m.min(n)], Use::Written)?;
                 vec![of(number, &[*m, *n], Use::Changed)?, tau, info()?]
             }
@@ -347,7 +374,29 @@ impl Call {
 
     /// Is it one call for all matrices, not one for each? The workspace then has their addresses.
     pub fn is_batched(&self) -> bool {
-        self.batch > 1 && matches!(self.routine, Routine::Potrf { .. } | Routine::Trsm { .. })
+        match self.routine {
+            Routine::Potrf { .. } | Routine::Trsm { .. } => self.batch > 1,
+            Routine::GetrfBatched { .. } | Routine::GeqrfBatched { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The factors of matrices so small that a call for each would do little but be called: one for all. XLA draws the line
+    /// there too.
+    pub fn together(self) -> Call {
+        const SIZE: u64 = 128;
+        let routine = match self.routine {
+            _ if self.batch < 2 => return self,
+            Routine::Getrf { m, n } if m == n && n / self.batch <= SIZE => Routine::GetrfBatched { n },
+            Routine::Geqrf { m, n } if m.max(n) / self.batch <= SIZE => Routine::GeqrfBatched { m, n },
+            _ => return self,
+        };
+        Call { routine, ..self }
+    }
+
+    /// The call that does the same matrix by matrix, by another library; `None` where this one does, or no other can.
+    pub fn one_by_one(&self) -> Option<Call> {
+        Some(Call { routine: one_by_one(&self.routine)?, ..self.clone() })
     }
 
     /// The name of the routine in its library.
@@ -373,6 +422,8 @@ impl Call {
             Routine::Trsm { .. } => format!("cublas{letter}trsm"),
             Routine::Potrf { .. } if self.is_batched() => solver("potrfBatched"),
             Routine::Potrf { .. } => solver("potrf"),
+            Routine::GetrfBatched { .. } => format!("cublas{letter}getrfBatched"),
+            Routine::GeqrfBatched { .. } => format!("cublas{letter}geqrfBatched"),
             Routine::Getrf { .. } => solver("getrf"),
             Routine::Geqrf { .. } => solver("geqrf"),
             Routine::Orgqr { .. } => solver(if is_complex { "ungqr" } else { "orgqr" }),
@@ -388,10 +439,13 @@ impl fmt::Display for Call {
         write!(f, "{}", self.name())?;
         let sizes = match &self.routine {
             Routine::Fft { lengths, .. } => lengths.iter().map(u64::to_string).collect::<Vec<_>>().join("x"),
-            Routine::Potrf { n, .. } | Routine::Syevd { n, .. } => format!("{n}x{n}"),
+            Routine::Potrf { n, .. } | Routine::Syevd { n, .. } | Routine::GetrfBatched { n } => {
+                format!("{n}x{n}")
+            }
             Routine::Trsm { m, n, .. }
             | Routine::Getrf { m, n }
             | Routine::Geqrf { m, n }
+            | Routine::GeqrfBatched { m, n }
             | Routine::Orgqr { m, n, .. }
             | Routine::Ormqr { m, n, .. }
             | Routine::Gesvd { m, n, .. } => format!("{m}x{n}"),

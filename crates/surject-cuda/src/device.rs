@@ -59,6 +59,24 @@ pub struct Module(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark(pub u64);
 
+/// A queue of a device, by number: what is asked for on one is done in order, and beside what is asked for on others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stream(pub u32);
+
+/// A point in a stream that others can wait for, as the device numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event(pub u64);
+
+/// Whose streams an event orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of one recording, or of what is done at once.
+    Inside,
+    /// What is recorded with what is not: a recording that waits for it does so each time it is replayed, and one that
+    /// signals it signals it each time.
+    Across,
+}
+
 /// Launches and copies that were recorded, as the device numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording(pub u64);
@@ -150,8 +168,8 @@ pub enum DeviceError {
     },
 }
 
-/// What a plan needs of a machine. What is asked for is done in order; only [`Device::download`], [`Device::synchronise`]
-/// and [`Device::elapsed`] wait for it.
+/// What a plan needs of a machine. What is asked for is done in the order of its stream, which is the first one until
+/// [`Device::select`] says otherwise; only [`Device::download`], [`Device::synchronise`] and [`Device::elapsed`] wait for it.
 pub trait Device {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
@@ -162,10 +180,25 @@ pub trait Device {
     /// Gives memory back, for what is asked later.
     fn free(&mut self, memory: Memory);
 
+    /// What is asked for from here on goes to this stream.
+    fn select(&mut self, stream: Stream) -> Result<(), DeviceError>;
+
+    /// A new event, which nothing has signalled.
+    fn event(&mut self, scope: Scope) -> Result<Event, DeviceError>;
+
+    /// The event is there when all before it in the stream is done.
+    fn signal(&mut self, event: Event) -> Result<(), DeviceError>;
+
+    /// What comes behind it in the stream waits for the event, as it was signalled last; if nothing has, not at all.
+    fn wait(&mut self, event: Event) -> Result<(), DeviceError>;
+
+    /// Forgets an event that nothing waits for any more.
+    fn drop_event(&mut self, event: Event);
+
     /// Bytes of the host onto the device; they may be changed afterwards.
     fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Bytes of the device, when all before is done.
+    /// Bytes of the device, when all before in the stream is done.
     fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError>;
 
     /// Copies between places that do not overlap, of one size.
@@ -194,22 +227,23 @@ pub trait Device {
     /// Does a call of a library on its operands and its workspace, which the device was made ready for.
     fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError>;
 
-    /// Waits for all.
+    /// Waits for all streams.
     fn synchronise(&mut self) -> Result<(), DeviceError>;
 
-    /// The moment in which all before is done.
+    /// The moment in which all before in the stream is done.
     fn mark(&mut self) -> Result<Mark, DeviceError>;
 
     /// The milliseconds between two moments, which are then forgotten.
     fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError>;
 
-    /// From here on, launches and copies are recorded and not done.
+    /// From here on, launches and copies are recorded and not done: those of the stream, and of the streams that wait for
+    /// events which are recorded. At its end the stream has waited for all of these.
     fn record(&mut self) -> Result<(), DeviceError>;
 
     /// Ends a recording.
     fn recorded(&mut self) -> Result<Recording, DeviceError>;
 
-    /// Does what was recorded.
+    /// Does what was recorded, in the order of the stream as one.
     fn replay(&mut self, recording: Recording) -> Result<(), DeviceError>;
 
     /// Forgets a recording.
@@ -219,6 +253,26 @@ pub trait Device {
 /// What a device leaves to another one: everything but its description and its memory.
 macro_rules! forward {
     ($this:ident => $device:expr) => {
+        fn select(&mut $this, stream: Stream) -> Result<(), DeviceError> {
+            $device.select(stream)
+        }
+
+        fn event(&mut $this, scope: Scope) -> Result<Event, DeviceError> {
+            $device.event(scope)
+        }
+
+        fn signal(&mut $this, event: Event) -> Result<(), DeviceError> {
+            $device.signal(event)
+        }
+
+        fn wait(&mut $this, event: Event) -> Result<(), DeviceError> {
+            $device.wait(event)
+        }
+
+        fn drop_event(&mut $this, event: Event) {
+            $device.drop_event(event);
+        }
+
         fn upload(&mut $this, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
             $device.upload(to, bytes)
         }

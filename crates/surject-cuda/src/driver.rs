@@ -1,9 +1,11 @@
 //! A GPU by CUDA's driver, which is loaded when it is asked for.
 
 mod libraries;
+mod staging;
 
 use crate::{
-    Call, Device, DeviceError, DeviceInfo, Library, Mark, Memory, Module, Recording, Shape, TensorMap, View,
+    Call, Device, DeviceError, DeviceInfo, Event, Library, Mark, Memory, Module, Recording, Scope, Shape,
+    Stream, TensorMap, View,
 };
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
@@ -11,14 +13,23 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use surject_ir::DType;
 
-/// A GPU, in a context of this process, with a stream of its own.
+/// A GPU, in a context of this process, with streams of its own.
 pub struct Driver {
     info: DeviceInfo,
     device: sys::CUdevice,
     context: sys::CUcontext,
+    /// The streams that were asked for, the first one from the start.
+    streams: Vec<sys::CUstream>,
+    /// The one that is selected.
     stream: sys::CUstream,
+    /// The stream whose recording goes on.
+    recording: Option<sys::CUstream>,
     modules: HashMap<u64, Loaded>,
-    events: HashMap<u64, sys::CUevent>,
+    /// Moments, which have a time.
+    marks: HashMap<u64, sys::CUevent>,
+    /// Events, which have none.
+    events: HashMap<u64, (sys::CUevent, Scope)>,
+    staging: staging::Staging,
     graphs: HashMap<u64, sys::CUgraphExec>,
     next: u64,
     libraries: libraries::Libraries,
@@ -36,6 +47,14 @@ unsafe impl Send for Driver {}
 
 /// Bytes of shared memory that a kernel has without asking for more.
 const USUAL_SHARED: u32 = 48 << 10;
+
+/// The flag of an event of a recording that others see each time it is replayed (`CU_EVENT_RECORD_EXTERNAL`,
+/// `CU_EVENT_WAIT_EXTERNAL`).
+const EXTERNAL: u32 = 1;
+
+fn no_event() -> DeviceError {
+    DeviceError::Driver { call: "cuEventRecord", reason: "there is no such event".into() }
+}
 
 /// Room for what the driver says of PTX that it refuses.
 const LOG: usize = 8 << 10;
@@ -99,10 +118,7 @@ impl Driver {
         // SAFETY: the context was just retained.
         let started = unsafe { result::ctx::set_current(context) }
             .map_err(|e| failed("cuCtxSetCurrent", e))
-            .and_then(|()| {
-                result::stream::create(result::stream::StreamKind::NonBlocking)
-                    .map_err(|e| failed("cuStreamCreate", e))
-            });
+            .and_then(|()| new_stream());
         let stream = started.inspect_err(|_| {
             // SAFETY: it was retained above, and nothing else uses it.
             let _ = unsafe { result::primary_ctx::release(device) };
@@ -111,9 +127,13 @@ impl Driver {
             info,
             device,
             context,
+            streams: vec![stream],
             stream,
+            recording: None,
             modules: HashMap::new(),
+            marks: HashMap::new(),
             events: HashMap::new(),
+            staging: staging::Staging::default(),
             graphs: HashMap::new(),
             next: 0,
             libraries: libraries::Libraries::default(),
@@ -248,6 +268,11 @@ fn info(device: sys::CUdevice) -> Result<DeviceInfo, DeviceError> {
     })
 }
 
+/// A stream that waits for no other one by itself.
+fn new_stream() -> Result<sys::CUstream, DeviceError> {
+    result::stream::create(result::stream::StreamKind::NonBlocking).map_err(|e| failed("cuStreamCreate", e))
+}
+
 fn address(view: View) -> sys::CUdeviceptr {
     view.memory.0 + view.offset
 }
@@ -279,17 +304,66 @@ impl Device for Driver {
         }
     }
 
-    fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn select(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        let number = stream.0 as usize;
         self.enter()?;
-        // SAFETY: the view lies in memory of `allocate`; the bytes stay until the stream has been waited for.
-        unsafe {
-            result::memcpy_htod_async(address(to), bytes, self.stream)
-                .map_err(|e| failed("cuMemcpyHtoD", e))?;
-            result::stream::synchronize(self.stream).map_err(|e| failed("cuStreamSynchronize", e))
+        while self.streams.len() <= number {
+            self.streams.push(new_stream()?);
         }
+        self.stream = self.streams[number];
+        Ok(())
+    }
+
+    fn event(&mut self, scope: Scope) -> Result<Event, DeviceError> {
+        self.enter()?;
+        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+            .map_err(|e| failed("cuEventCreate", e))?;
+        let number = self.number();
+        self.events.insert(number, (event, scope));
+        Ok(Event(number))
+    }
+
+    fn signal(&mut self, event: Event) -> Result<(), DeviceError> {
+        self.enter()?;
+        let &(event, scope) = self.events.get(&event.0).ok_or_else(no_event)?;
+        // The flag is refused outside of a recording.
+        let flags = match scope {
+            Scope::Across if self.recording.is_some() => EXTERNAL,
+            _ => 0,
+        };
+        // SAFETY: the event and the stream are of this context.
+        let signalled = unsafe {
+            match flags {
+                0 => result::event::record(event, self.stream),
+                flags => sys::cuEventRecordWithFlags(event, self.stream, flags).result(),
+            }
+        };
+        signalled.map_err(|e| failed("cuEventRecord", e))
+    }
+
+    fn wait(&mut self, event: Event) -> Result<(), DeviceError> {
+        self.enter()?;
+        let &(event, scope) = self.events.get(&event.0).ok_or_else(no_event)?;
+        let flags = match scope {
+            Scope::Across if self.recording.is_some() => EXTERNAL,
+            _ => 0,
+        };
+        // SAFETY: as in `signal`.
+        unsafe { sys::cuStreamWaitEvent(self.stream, event, flags) }
+            .result()
+            .map_err(|e| failed("cuStreamWaitEvent", e))
+    }
+
+    fn drop_event(&mut self, event: Event) {
+        if let (Some((event, _)), Ok(())) = (self.events.remove(&event.0), self.enter()) {
+            // SAFETY: it is an event of this context, and destroyed once; the driver keeps what still waits for it.
+            let _ = unsafe { result::event::destroy(event) };
+        }
+    }
+
+    fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.enter()?;
+        self.staging.upload(address(to), bytes, self.stream)
     }
 
     fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
@@ -297,7 +371,7 @@ impl Device for Driver {
             return Ok(());
         }
         self.enter()?;
-        // SAFETY: as in `upload`.
+        // SAFETY: the view lies in memory of `allocate`; the bytes stay until the stream has been waited for.
         unsafe {
             result::memcpy_dtoh_async(bytes, address(from), self.stream)
                 .map_err(|e| failed("cuMemcpyDtoH", e))?;
@@ -406,8 +480,14 @@ impl Device for Driver {
 
     fn synchronise(&mut self) -> Result<(), DeviceError> {
         self.enter()?;
-        // SAFETY: the stream is that of this value.
-        unsafe { result::stream::synchronize(self.stream) }.map_err(|e| failed("cuStreamSynchronize", e))
+        // All are waited for, whatever one of them says.
+        let mut waited = Ok(());
+        for &stream in &self.streams {
+            // SAFETY: the streams are those of this value.
+            let done = unsafe { result::stream::synchronize(stream) };
+            waited = waited.and(done.map_err(|e| failed("cuStreamSynchronize", e)));
+        }
+        waited
     }
 
     fn mark(&mut self) -> Result<Mark, DeviceError> {
@@ -417,13 +497,13 @@ impl Device for Driver {
         // SAFETY: both are of this context.
         unsafe { result::event::record(event, self.stream) }.map_err(|e| failed("cuEventRecord", e))?;
         let number = self.number();
-        self.events.insert(number, event);
+        self.marks.insert(number, event);
         Ok(Mark(number))
     }
 
     fn elapsed(&mut self, from: Mark, to: Mark) -> Result<f64, DeviceError> {
         self.enter()?;
-        let events = (self.events.remove(&from.0), self.events.remove(&to.0));
+        let events = (self.marks.remove(&from.0), self.marks.remove(&to.0));
         let (Some(from), Some(to)) = events else {
             return Err(DeviceError::Driver { call: "cuEventElapsedTime", reason: "no such moment".into() });
         };
@@ -443,15 +523,19 @@ impl Device for Driver {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is that of this value.
         unsafe { result::stream::begin_capture(self.stream, mode) }
-            .map_err(|e| failed("cuStreamBeginCapture", e))
+            .map_err(|e| failed("cuStreamBeginCapture", e))?;
+        self.recording = Some(self.stream);
+        Ok(())
     }
 
     fn recorded(&mut self) -> Result<Recording, DeviceError> {
+        let nothing =
+            || DeviceError::Driver { call: "cuStreamEndCapture", reason: "nothing is recorded".into() };
+        let stream = self.recording.take().ok_or_else(nothing)?;
         self.enter()?;
         // SAFETY: the graph is made here, and destroyed once it is instantiated.
         let made = unsafe {
-            let graph =
-                result::stream::end_capture(self.stream).map_err(|e| failed("cuStreamEndCapture", e))?;
+            let graph = result::stream::end_capture(stream).map_err(|e| failed("cuStreamEndCapture", e))?;
             let made = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
             let _ = result::graph::destroy(graph);
             made.map_err(|e| failed("cuGraphInstantiate", e))?
@@ -484,18 +568,24 @@ impl Drop for Driver {
         }
         // SAFETY: everything here was made by this value and is destroyed once; the context is released last.
         unsafe {
-            let _ = result::stream::synchronize(self.stream);
+            for &stream in &self.streams {
+                let _ = result::stream::synchronize(stream);
+            }
             self.libraries.close();
+            self.staging.close();
             for graph in self.graphs.drain().map(|(_, g)| g) {
                 let _ = result::graph::exec_destroy(graph);
             }
-            for event in self.events.drain().map(|(_, e)| e) {
+            let events = self.events.drain().map(|(_, (event, _))| event);
+            for event in events.chain(self.marks.drain().map(|(_, mark)| mark)) {
                 let _ = result::event::destroy(event);
             }
             for loaded in self.modules.drain().map(|(_, m)| m) {
                 let _ = result::module::unload(loaded.module);
             }
-            let _ = result::stream::destroy(self.stream);
+            for stream in self.streams.drain(..) {
+                let _ = result::stream::destroy(stream);
+            }
             let _ = result::primary_ctx::release(self.device);
         }
     }

@@ -193,7 +193,7 @@ fn drop_unused(plan: &mut Plan, uses: &[usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kernel, Shape, Tensor, memory};
+    use crate::{Kernel, Shape, Tensor, Use, memory};
     use std::collections::HashMap;
     use surject_ir::DType;
 
@@ -378,11 +378,12 @@ mod tests {
     fn nothing_can_tell_the_difference() {
         let (mut before, mut after) = (0, 0);
         for seed in 0..600 {
-            let kernel = |i: u32| Kernel {
+            let kernel = |i: usize| Kernel {
                 name: "k".into(),
                 assignment: "k".into(),
                 shape: Shape { blocks: [1; 3], threads: 1, shared: 0, maps: Vec::new() },
-                tensors: i,
+                tensors: vec![Use::Changed; i],
+                us: None,
             };
             let plan = Plan {
                 name: "p".into(),
@@ -397,6 +398,7 @@ mod tests {
                 steps: Vec::new(),
                 constants: Vec::new(),
                 arena_bytes: 0,
+                streams: 1,
                 ptx: String::new(),
             };
             let mut maker = Maker { state: seed * 7919 + 1, plan };

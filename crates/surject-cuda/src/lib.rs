@@ -23,6 +23,7 @@ mod in_place;
 mod map;
 pub mod memory;
 mod name;
+mod order;
 mod plan;
 mod pool;
 pub mod probe;
@@ -31,13 +32,15 @@ mod settle;
 mod simulated;
 mod stored;
 
-pub use call::{Call, Library};
-pub use device::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+pub use call::{Call, Library, Use};
+pub use device::{
+    Device, DeviceError, DeviceInfo, Event, Mark, Memory, Module, Recording, Scope, Shape, Stream, View,
+};
 pub use driver::Driver;
 pub use in_place::in_place;
 pub use map::TensorMap;
 pub use name::DeviceName;
-pub use plan::{CallStep, HostStep, Kernel, Place, Plan, PlanError, Step, Tensor, TensorId};
+pub use plan::{CallStep, HostStep, Kernel, Place, Plan, PlanError, STREAMS, Step, Tensor, TensorId};
 pub use pool::Pooled;
 pub use session::{Counts, Host, Interpreter, LaunchTime, RunError, Session};
 pub use settle::settle;

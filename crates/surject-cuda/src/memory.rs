@@ -1,6 +1,10 @@
 //! Places in the arena: tensors that live at different times share memory.
 
+mod apart;
+
 use crate::{Place, Plan, PlanError, Step, TensorId};
+use apart::Apart;
+use std::ops::Range;
 
 /// Where tensors begin: what the kernels' widest accesses and copies like, and what may be read behind an end.
 const ALIGN: u64 = 256;
@@ -18,10 +22,44 @@ impl Life {
     }
 }
 
+/// What several streams may cost in memory: this much, or a quarter where that is more.
+const MORE: u64 = 64 << 20;
+
 /// Gives every tensor of the arena a place, and the arena its size. Results live to the end; what a loop finds when it
 /// begins lives as long as the loop. Larger tensors choose first, each the lowest place that is free while it lives.
+///
+/// Where a plan has several streams, tensors share memory only if that makes no step wait for another, unless that
+/// takes much more memory.
 pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
+    let mut found = places(plan, None)?;
+    if plan.streams > 1 {
+        let apart = places(plan, Some(&Apart::of(plan)));
+        let most = found.bytes.saturating_add(MORE.max(found.bytes / 4));
+        if let Ok(apart) = apart
+            && apart.bytes <= most
+        {
+            found = apart;
+        }
+    }
+    for (tensor, place) in plan.tensors.iter_mut().zip(found.places) {
+        if let Some(at) = place {
+            tensor.place = Place::Arena(at);
+        }
+    }
+    plan.arena_bytes = found.bytes;
+    Ok(())
+}
+
+/// Places in an arena of so many bytes.
+struct Places {
+    /// Of each tensor of the arena.
+    places: Vec<Option<u64>>,
+    bytes: u64,
+}
+
+fn places(plan: &Plan, apart: Option<&Apart>) -> Result<Places, PlanError> {
     let lives = lives(plan);
+    let mut places = vec![None; plan.tensors.len()];
     let mut order: Vec<(u64, usize)> = Vec::new();
     for (i, tensor) in plan.tensors.iter().enumerate() {
         if let Place::Arena(_) = tensor.place {
@@ -32,7 +70,7 @@ pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
     }
     // Of one size, the first in the plan is the first to choose.
     order.sort_by_key(|&(bytes, i)| (std::cmp::Reverse(bytes), i));
-    let mut placed: Vec<(u64, u64, Life)> = Vec::new();
+    let mut placed: Vec<(Range<u64>, usize, Life)> = Vec::new();
     let mut arena = 0;
     for (bytes, i) in order {
         // What no step touches needs no memory, and gets a place of its own kind: the beginning.
@@ -41,8 +79,8 @@ pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
             Some(life) => {
                 let mut taken: Vec<(u64, u64)> = placed
                     .iter()
-                    .filter(|(_, _, other)| other.meets(life))
-                    .map(|&(a, b, _)| (a, b))
+                    .filter(|(_, j, other)| other.meets(life) || apart.is_some_and(|a| !a.ordered(i, *j)))
+                    .map(|(range, ..)| (range.start, range.end))
                     .collect();
                 taken.sort_unstable();
                 let mut at = 0u64;
@@ -53,17 +91,16 @@ pub fn place(plan: &mut Plan) -> Result<(), PlanError> {
                     at = at.max(to);
                 }
                 let end = at.checked_add(bytes).ok_or_else(|| PlanError("the arena is too large".into()))?;
-                placed.push((at, end, life));
+                placed.push((at..end, i, life));
                 end.max(arena).clone_into(&mut arena);
                 at
             }
         };
         // A tensor that is never touched still lies inside of the arena.
         arena = arena.max(at.saturating_add(bytes));
-        plan.tensors[i].place = Place::Arena(at);
+        places[i] = Some(at);
     }
-    plan.arena_bytes = arena;
-    Ok(())
+    Ok(Places { places, bytes: arena })
 }
 
 /// The lives of the tensors of a plan.
@@ -146,7 +183,7 @@ impl Lives {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kernel, Shape, Tensor};
+    use crate::{Kernel, Shape, Tensor, Use};
     use surject_ir::DType;
 
     /// A plan of launches of kernels with these tensors, all of the arena and of these sizes.
@@ -161,7 +198,8 @@ mod tests {
             name: "k".into(),
             assignment: "k".into(),
             shape: Shape { blocks: [1; 3], threads: 1, shared: 0, maps: Vec::new() },
-            tensors,
+            tensors: vec![Use::Changed; tensors],
+            us: None,
         };
         Plan {
             name: "p".into(),
@@ -176,6 +214,7 @@ mod tests {
             steps,
             constants: vec![],
             arena_bytes: 0,
+            streams: 1,
             ptx: String::new(),
         }
     }

@@ -51,7 +51,7 @@ impl Tensor {
 }
 
 /// A kernel of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Its name in the PTX.
     pub name: String,
@@ -59,8 +59,11 @@ pub struct Kernel {
     pub assignment: String,
     /// How it is launched.
     pub shape: Shape,
-    /// How many tensors it takes.
-    pub tensors: u32,
+    /// What it does with its tensors, in order.
+    pub tensors: Vec<Use>,
+    /// The microseconds that the machine model says, where it has a model of the kernel.
+    #[serde(default)]
+    pub us: Option<f64>,
 }
 
 /// What the host computes.
@@ -91,7 +94,7 @@ pub enum Step {
     Launch {
         /// The kernel.
         kernel: u32,
-        /// Its tensors, in order; it writes some of them.
+        /// Its tensors, in order.
         tensors: Vec<TensorId>,
     },
     /// Copies a tensor on the device.
@@ -149,6 +152,16 @@ pub enum Step {
     },
 }
 
+/// The streams that a plan uses where nobody says how many.
+pub const STREAMS: u32 = 4;
+
+/// More are refused.
+pub const MOST_STREAMS: u32 = 16;
+
+fn one() -> u32 {
+    1
+}
+
 /// A program for a device. Its constants and its code are no part of its serialised form: they are bytes, which whoever
 /// stores a plan stores beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -179,6 +192,9 @@ pub struct Plan {
     pub constants: Vec<Buffer>,
     /// Bytes of the arena, which holds all that is neither an argument nor a constant.
     pub arena_bytes: u64,
+    /// The most streams that its steps are done on, at least one.
+    #[serde(default = "one")]
+    pub streams: u32,
     /// The code of the kernels.
     #[serde(skip)]
     pub ptx: String,
@@ -263,6 +279,9 @@ impl Plan {
                 return wrong(format!("kernel `{}` has a grid that no device has", kernel.name));
             }
         }
+        if !(1..=MOST_STREAMS).contains(&self.streams) {
+            return wrong(format!("{} streams, where 1 to {MOST_STREAMS} are meant", self.streams));
+        }
         self.check_steps(&self.init, 0)?;
         self.check_steps(&self.steps, 0)
     }
@@ -281,9 +300,15 @@ impl Plan {
         for step in steps {
             match step {
                 Step::Launch { kernel, tensors } => {
-                    let arity = self.kernels.get(*kernel as usize).map(|k| k.tensors as usize);
-                    if arity != Some(tensors.len()) || !known(tensors) {
+                    let uses = self.kernels.get(*kernel as usize).map(|k| &k.tensors);
+                    let Some(uses) = uses.filter(|uses| uses.len() == tensors.len() && known(tensors)) else {
                         return wrong("a launch of a kernel or with tensors that there are not");
+                    };
+                    let kept = |(&id, &usage): (&TensorId, &Use)| {
+                        usage != Use::Read && !self.tensor(id).is_of_arena()
+                    };
+                    if tensors.iter().zip(uses).any(kept) {
+                        return wrong("a launch that writes over an argument or a constant");
                     }
                     for map in &self.kernels[*kernel as usize].shape.maps {
                         let bytes = tensors.get(map.tensor as usize).and_then(|&id| self.tensor(id).bytes());

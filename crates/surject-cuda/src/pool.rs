@@ -1,12 +1,14 @@
 //! A device that keeps memory that was given back.
 
 use crate::device::forward;
-use crate::{Call, Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+use crate::{
+    Call, Device, DeviceError, DeviceInfo, Event, Mark, Memory, Module, Recording, Scope, Shape, Stream, View,
+};
 use std::collections::{BTreeMap, HashMap};
 
 /// A device whose memory waits for the next one who asks: asking a driver takes longer than most kernels, and giving
 /// back waits for all. Sizes are rounded up by an eighth at most, so that similar ones serve each other. Where the
-/// device has no more, all that waits is given back first.
+/// device has no more, all that waits is given back first. Who gives back has waited for the streams that use it.
 #[derive(Debug)]
 pub struct Pooled<D: Device> {
     device: D,

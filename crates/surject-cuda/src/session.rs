@@ -1,76 +1,19 @@
 //! A plan on a device.
 
+mod error;
+mod steps;
 mod times;
 
-use crate::{Device, DeviceError, Memory, Module, Place, Plan, PlanError, Recording, Step, TensorId, View};
+use crate::order::{Order, Orders};
+use crate::plan::MOST_STREAMS;
+use crate::{
+    Device, DeviceError, Event, Memory, Module, Place, Plan, PlanError, Recording, Scope, Stream, TensorId,
+    View, memory,
+};
+pub use error::RunError;
 use std::collections::HashMap;
 use surject_ir::{Buffer, Program, Scalar, interp};
 pub use times::LaunchTime;
-
-/// Why a plan does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The plan is none.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A wrong number of arguments.
-    #[error("there are {found} arguments where {expected} are needed")]
-    Count {
-        /// How many there are.
-        found: usize,
-        /// How many are needed.
-        expected: usize,
-    },
-    /// An argument of another type.
-    #[error("argument {index} is {found} where {expected} is needed")]
-    Type {
-        /// Which one, from 0.
-        index: usize,
-        /// Its type.
-        found: String,
-        /// The type needed.
-        expected: String,
-    },
-    /// The device fails, outside of any kernel.
-    #[error("{what}: {error}")]
-    Device {
-        /// What was done.
-        what: String,
-        /// What went wrong.
-        error: DeviceError,
-    },
-    /// A kernel fails.
-    #[error("kernel `{kernel}`, of the assignment `{assignment}`: {error}")]
-    Kernel {
-        /// The kernel.
-        kernel: String,
-        /// The assignment that it computes.
-        assignment: String,
-        /// What went wrong.
-        error: DeviceError,
-    },
-    /// A call of a library fails.
-    #[error("`{call}`, of the assignment `{assignment}`: {error}")]
-    Call {
-        /// The call.
-        call: String,
-        /// The variable that it is for.
-        assignment: String,
-        /// What went wrong.
-        error: DeviceError,
-    },
-    /// What the host computes fails.
-    #[error("`{operation}` on the host: {error}")]
-    Host {
-        /// What it is.
-        operation: String,
-        /// What went wrong.
-        error: String,
-    },
-    /// A result does not fit in the memory of the host.
-    #[error("the result `{0}` does not fit in memory")]
-    Memory(String),
-}
 
 /// What computes the steps of the host.
 pub trait Host: Send {
@@ -115,8 +58,15 @@ pub struct Session<D: Device> {
     arena: Memory,
     arguments: Vec<Memory>,
     constants: Vec<Memory>,
-    /// Launches and copies next to each other that have been done, and their recording once they have been done again.
-    recordings: HashMap<Straight, Option<Recording>>,
+    /// Which steps are done on which stream, and what they wait for there.
+    orders: Orders,
+    /// The events of these orders.
+    events: Vec<Event>,
+    transfers: Transfers,
+    /// The stream that is selected.
+    stream: u32,
+    /// Sections that have been done in so many rounds, by number, and their recordings once they have been done again.
+    recordings: HashMap<(usize, u64), Option<Recording>>,
     counts: Counts,
     /// What the device was asked for last since it was waited for.
     last: Option<Last>,
@@ -133,47 +83,34 @@ enum Last {
     Call(u32),
 }
 
-/// Launches and copies next to each other: the address of the first, how many steps, and how many rounds of them.
-type Straight = (*const Step, usize, u64);
-
-// SAFETY: the addresses are those of steps of the plan, which moves with the session and whose steps never change; they
-// are only compared.
-unsafe impl<D: Device + Send> Send for Session<D> {}
-
-/// Fewer launches and copies are done one by one.
-const RECORDED: u64 = 3;
-/// The most launches and copies of a recording.
-const RECORDING: u64 = 4096;
-
-/// How many launches and copies steps are, all rounds of their loops; `None` where the host has a part in them.
-fn straight(steps: &[Step]) -> Option<u64> {
-    steps.iter().try_fold(0u64, |sum, step| {
-        let here = match step {
-            Step::Launch { .. } | Step::Copy { .. } => 1,
-            Step::Repeat { count, body } => count.saturating_mul(straight(body)?),
-            // Libraries wait for the device where they please, which no recording allows.
-            Step::Call { .. }
-            | Step::Either { .. }
-            | Step::Host { .. }
-            | Step::While { .. }
-            | Step::Choose { .. } => return None,
-        };
-        Some(sum.saturating_add(here))
-    })
+/// Events of what goes between the host and the device beside the steps; none where there is one stream.
+#[derive(Debug, Default)]
+struct Transfers {
+    /// The arguments are there.
+    arguments: Vec<Event>,
+    /// The results are made.
+    results: Vec<Event>,
+    /// All steps are done.
+    steps: Option<Event>,
 }
 
-/// The kernel that steps launch last.
-fn last_launch(steps: &[Step]) -> Option<Last> {
-    steps.iter().rev().find_map(|step| match step {
-        Step::Launch { kernel, .. } => Some(Last::Kernel(*kernel)),
-        Step::Repeat { body, .. } => last_launch(body),
-        _ => None,
-    })
+/// The environment variable with the number of streams, where another one than that of the plan is wanted.
+const STREAMS: &str = "SURJECT_CUDA_STREAMS";
+
+/// The number of streams that the environment asks for.
+fn streams() -> Result<Option<u32>, PlanError> {
+    let Some(text) = std::env::var_os(STREAMS).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let number = text.to_str().and_then(|text| text.parse().ok()).filter(|n| (1..=MOST_STREAMS).contains(n));
+    match number {
+        Some(number) => Ok(Some(number)),
+        None => Err(PlanError(format!("{STREAMS} is a number from 1 to {MOST_STREAMS}, not {text:?}"))),
+    }
 }
 
 impl<D: Device> Session<D> {
     /// Loads a plan. With the environment variable `SURJECT_CUDA_SYNC` every kernel is waited for, so that an error that
-    /// the device reports late names the kernel that made it.
+    /// the device reports late names the kernel that made it; with `SURJECT_CUDA_STREAMS` there are so many streams, and not
+    /// as many as the plan says.
     pub fn new(device: D, plan: Plan) -> Result<Session<D>, RunError> {
         Session::with_host(device, plan, Box::new(Interpreter))
     }
@@ -181,7 +118,12 @@ impl<D: Device> Session<D> {
     /// As [`Session::new`], and what computes the steps of the host.
     pub fn with_host(mut device: D, mut plan: Plan, host: Box<dyn Host>) -> Result<Session<D>, RunError> {
         plan.check()?;
+        if let Some(streams) = streams()?.filter(|&streams| streams != plan.streams) {
+            plan.streams = streams;
+            memory::place(&mut plan)?;
+        }
         crate::settle(&mut plan, &mut device)?;
+        let orders = Orders::of(&plan);
         let mut session = Session {
             device,
             plan,
@@ -190,6 +132,10 @@ impl<D: Device> Session<D> {
             arena: Memory(0),
             arguments: Vec::new(),
             constants: Vec::new(),
+            orders,
+            events: Vec::new(),
+            transfers: Transfers::default(),
+            stream: 0,
             recordings: HashMap::new(),
             counts: Counts::default(),
             last: None,
@@ -234,10 +180,27 @@ impl<D: Device> Session<D> {
                 }
             })?);
         }
-        let init = std::mem::take(&mut self.plan.init);
-        let done = self.steps(&init);
-        self.plan.init = init;
+        self.make_events().map_err(doing("events of streams"))?;
+        let (init, order) = (std::mem::take(&mut self.plan.init), std::mem::take(&mut self.orders.init));
+        let done = self.list(&init, &order, 0);
+        (self.plan.init, self.orders.init) = (init, order);
         done
+    }
+
+    fn make_events(&mut self) -> Result<(), DeviceError> {
+        for _ in 0..self.orders.events {
+            self.events.push(self.device.event(Scope::Inside)?);
+        }
+        if self.plan.streams > 1 {
+            for _ in &self.plan.params {
+                self.transfers.arguments.push(self.device.event(Scope::Across)?);
+            }
+            for _ in &self.plan.results {
+                self.transfers.results.push(self.device.event(Scope::Across)?);
+            }
+            self.transfers.steps = Some(self.device.event(Scope::Across)?);
+        }
+        Ok(())
     }
 
     /// The plan.
@@ -262,7 +225,7 @@ impl<D: Device> Session<D> {
         self.results()
     }
 
-    /// Copies arguments to the device, where they stay.
+    /// Copies arguments to the device, where they stay: beside what it does, but behind the steps that were asked for.
     pub fn upload(&mut self, args: &[Buffer]) -> Result<(), RunError> {
         if args.len() != self.plan.params.len() {
             return Err(RunError::Count { found: args.len(), expected: self.plan.params.len() });
@@ -275,21 +238,34 @@ impl<D: Device> Session<D> {
                 return Err(RunError::Type { index, found, expected: tensor.to_string() });
             }
         }
+        let copied = self.uploads(args);
+        copied.and(self.on(0))
+    }
+
+    fn uploads(&mut self, args: &[Buffer]) -> Result<(), RunError> {
+        if let Some(before) = self.transfers.steps {
+            self.on(self.plan.streams)?;
+            self.wait_for(before)?;
+        }
         for (index, arg) in args.iter().enumerate() {
             let view = View { memory: self.arguments[index], offset: 0, bytes: arg.bytes().len() as u64 };
             self.device
                 .upload(view, arg.bytes())
-                .map_err(|error| RunError::Device { what: format!("copying argument {index}"), error })?;
+                .map_err(|error| self.late(error, &format!("copying argument {index}")))?;
+            if let Some(&event) = self.transfers.arguments.get(index) {
+                self.signal(event)?;
+            }
         }
         Ok(())
     }
 
     /// Does the steps on the arguments that are there, and does not wait for the last of them.
     pub fn go(&mut self) -> Result<(), RunError> {
-        let steps = std::mem::take(&mut self.plan.steps);
-        let done = self.steps(&steps);
-        self.plan.steps = steps;
-        done
+        let (steps, order) = (std::mem::take(&mut self.plan.steps), std::mem::take(&mut self.orders.steps));
+        let done = self.list(&steps, &order, 0);
+        (self.plan.steps, self.orders.steps) = (steps, order);
+        done?;
+        self.transfers.steps.map_or(Ok(()), |event| self.signal(event))
     }
 
     /// Waits for the steps.
@@ -299,10 +275,42 @@ impl<D: Device> Session<D> {
         waited
     }
 
-    /// Waits for the steps, and copies the results to the host.
+    /// Copies the results to the host, each when it is made.
     pub fn results(&mut self) -> Result<Vec<Buffer>, RunError> {
+        let copied = self.downloads();
+        let back = self.on(0);
+        copied.and_then(|results| back.map(|()| results))
+    }
+
+    fn downloads(&mut self) -> Result<Vec<Buffer>, RunError> {
         let ids = self.plan.results.clone();
-        ids.into_iter().map(|id| self.download(id)).collect()
+        let mut results = Vec::with_capacity(ids.len());
+        for (number, id) in ids.into_iter().enumerate() {
+            if let Some(&made) = self.transfers.results.get(number) {
+                self.on(self.plan.streams + 1)?;
+                self.wait_for(made)?;
+            }
+            results.push(self.download(id)?);
+        }
+        Ok(results)
+    }
+
+    /// What is asked for from here on goes to a stream.
+    fn on(&mut self, stream: u32) -> Result<(), RunError> {
+        if self.stream != stream {
+            let selected = self.device.select(Stream(stream));
+            selected.map_err(|error| self.late(error, &format!("stream {stream}")))?;
+            self.stream = stream;
+        }
+        Ok(())
+    }
+
+    fn signal(&mut self, event: Event) -> Result<(), RunError> {
+        self.device.signal(event).map_err(|error| self.late(error, "an event of a stream"))
+    }
+
+    fn wait_for(&mut self, event: Event) -> Result<(), RunError> {
+        self.device.wait(event).map_err(|error| self.late(error, "a stream that waits for an event"))
     }
 
     fn view(&self, id: TensorId) -> View {
@@ -355,191 +363,19 @@ impl<D: Device> Session<D> {
         self.counts.to_host += buffer.bytes().len() as u64;
         Ok((!buffer.is_empty()).then(|| buffer.get(0)))
     }
-
-    fn steps(&mut self, steps: &[Step]) -> Result<(), RunError> {
-        let mut at = 0;
-        while at < steps.len() {
-            // As many as one recording holds.
-            let (mut end, mut nodes) = (at, 0);
-            while let Some(more) = steps.get(end).and_then(|step| straight(std::slice::from_ref(step))) {
-                nodes = more.saturating_add(nodes);
-                if nodes > RECORDING {
-                    break;
-                }
-                end += 1;
-            }
-            if end > at {
-                self.straight(&steps[at..end], 1)?;
-                at = end;
-                continue;
-            }
-            match &steps[at] {
-                Step::Launch { .. } | Step::Copy { .. } => {}
-                Step::Call { call, tensors } => self.call(*call, tensors)?,
-                Step::Either { .. } => {
-                    return Err(PlanError("a step of which it is not settled who does it".into()).into());
-                }
-                Step::Host { program, inputs, outputs } => self.host(*program, inputs, outputs)?,
-                Step::While { condition, test, body } => loop {
-                    self.steps(condition)?;
-                    if !self.scalar(*test)?.is_some_and(Scalar::is_true) {
-                        break;
-                    }
-                    self.steps(body)?;
-                },
-                Step::Repeat { count, body } => self.rounds(*count, body)?,
-                Step::Choose { index, branches } => {
-                    let number = self.scalar(*index)?.and_then(Scalar::as_i128).unwrap_or(-1);
-                    let chosen =
-                        usize::try_from(number).ok().and_then(|n| branches.get(n)).or(branches.last());
-                    if let Some(branch) = chosen {
-                        self.steps(branch)?;
-                    }
-                }
-            }
-            at += 1;
-        }
-        Ok(())
-    }
-
-    /// The rounds of a loop that are more than one recording holds.
-    fn rounds(&mut self, count: u64, body: &[Step]) -> Result<(), RunError> {
-        match straight(body) {
-            Some(0) => Ok(()),
-            Some(nodes) if nodes <= RECORDING => {
-                let together = (RECORDING / nodes).min(count);
-                (0..count / together).try_for_each(|_| self.straight(body, together))?;
-                match count % together {
-                    0 => Ok(()),
-                    rest => self.straight(body, rest),
-                }
-            }
-            _ => (0..count).try_for_each(|_| self.steps(body)),
-        }
-    }
-
-    /// So many rounds of launches and copies next to each other. The first time they are done one by one, which loads what is
-    /// loaded late; then they are recorded, and replayed from there on.
-    fn straight(&mut self, steps: &[Step], rounds: u64) -> Result<(), RunError> {
-        let key = (steps.as_ptr(), steps.len(), rounds);
-        let nodes = straight(steps).unwrap_or(0).saturating_mul(rounds);
-        let all = |session: &mut Self| {
-            (0..rounds).try_for_each(|_| steps.iter().try_for_each(|step| session.simple(step)))
-        };
-        let is_first = !self.recordings.contains_key(&key);
-        if nodes < RECORDED || is_first || self.careful {
-            self.recordings.entry(key).or_default();
-            return all(self);
-        }
-        let recording = match self.recordings.get(&key) {
-            Some(&Some(recording)) => recording,
-            _ => {
-                let recording = self.recorded(all)?;
-                self.recordings.insert(key, Some(recording));
-                recording
-            }
-        };
-        self.counts.replays += 1;
-        self.last = last_launch(steps).or(self.last);
-        self.device.replay(recording).map_err(|error| self.late(error, "replaying kernels"))
-    }
-
-    /// A recording of what is asked for; where that fails, none is left.
-    fn recorded(
-        &mut self,
-        asked: impl FnOnce(&mut Self) -> Result<(), RunError>,
-    ) -> Result<Recording, RunError> {
-        let doing = |error| RunError::Device { what: "recording kernels".into(), error };
-        self.device.record().map_err(doing)?;
-        let done = asked(self);
-        let recording = self.device.recorded();
-        if let (Err(_), Ok(recording)) = (&done, &recording) {
-            self.device.forget(*recording);
-        }
-        done?;
-        recording.map_err(doing)
-    }
-
-    fn simple(&mut self, step: &Step) -> Result<(), RunError> {
-        match step {
-            Step::Launch { kernel: number, tensors } => {
-                let views: Vec<View> = tensors.iter().map(|&t| self.view(t)).collect();
-                let kernel = &self.plan.kernels[*number as usize];
-                let failed = |error| RunError::Kernel {
-                    kernel: kernel.name.clone(),
-                    assignment: kernel.assignment.clone(),
-                    error,
-                };
-                let module = self.module.ok_or_else(|| failed(DeviceError::NoKernel(kernel.name.clone())))?;
-                self.counts.launches += 1;
-                self.device.launch(module, &kernel.name, &kernel.shape, &views).map_err(failed)?;
-                if self.careful {
-                    self.device.synchronise().map_err(failed)?;
-                }
-                self.last = Some(Last::Kernel(*number));
-                Ok(())
-            }
-            Step::Copy { from, to } => {
-                let (source, target) = (self.view(*from), self.view(*to));
-                self.device.copy(source, target).map_err(|error| {
-                    let what = format!("copying `{}`", self.plan.tensor(*from).name);
-                    self.late(error, &what)
-                })
-            }
-            Step::Repeat { count, body } => {
-                (0..*count).try_for_each(|_| body.iter().try_for_each(|step| self.simple(step)))
-            }
-            // `straight` says that there are none here.
-            Step::Call { .. }
-            | Step::Either { .. }
-            | Step::Host { .. }
-            | Step::While { .. }
-            | Step::Choose { .. } => Ok(()),
-        }
-    }
-
-    fn call(&mut self, number: u32, tensors: &[TensorId]) -> Result<(), RunError> {
-        let views: Vec<View> = tensors.iter().map(|&t| self.view(t)).collect();
-        let step = &self.plan.calls[number as usize];
-        let failed =
-            |error| RunError::Call { call: step.call.name(), assignment: step.assignment.clone(), error };
-        self.counts.calls += 1;
-        self.device.call(&step.call, &views).map_err(failed)?;
-        if self.careful {
-            self.device.synchronise().map_err(failed)?;
-        }
-        self.last = Some(Last::Call(number));
-        Ok(())
-    }
-
-    fn host(&mut self, program: u32, inputs: &[TensorId], outputs: &[TensorId]) -> Result<(), RunError> {
-        let args = inputs.iter().map(|&id| self.download(id)).collect::<Result<Vec<Buffer>, RunError>>()?;
-        self.counts.host += 1;
-        self.counts.to_host += args.iter().map(|b| b.bytes().len() as u64).sum::<u64>();
-        let step = &self.plan.host[program as usize];
-        let failed = |error| RunError::Host { operation: step.operation.clone(), error };
-        let results = self.host.run(program, &step.program, &args).map_err(failed)?;
-        for (&id, result) in outputs.iter().zip(&results) {
-            let view = self.view(id);
-            let tensor = self.plan.tensor(id);
-            if tensor.dtype != result.dtype() || tensor.shape != result.shape() {
-                let what = format!("`{}` on the host gives another type than {tensor}", step.operation);
-                return Err(PlanError(what).into());
-            }
-            self.counts.from_host += view.bytes;
-            self.device.upload(view, result.bytes()).map_err(|error| RunError::Device {
-                what: format!("copying `{}` to the device", tensor.name),
-                error,
-            })?;
-        }
-        Ok(())
-    }
 }
 
 impl<D: Device> Drop for Session<D> {
+    /// Waits for the device, whose memory may be somebody else's afterwards.
     fn drop(&mut self) {
+        let _ = self.device.synchronise();
+        let _ = self.device.select(Stream(0));
         for recording in self.recordings.drain().filter_map(|(_, r)| r) {
             self.device.forget(recording);
+        }
+        let Transfers { arguments, results, steps } = std::mem::take(&mut self.transfers);
+        for event in self.events.drain(..).chain(arguments).chain(results).chain(steps) {
+            self.device.drop_event(event);
         }
         if let Some(module) = self.module.take() {
             self.device.unload(module);

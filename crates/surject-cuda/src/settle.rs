@@ -68,8 +68,16 @@ fn prepared<D: Device + ?Sized>(
 ) -> Result<Option<String>, RunError> {
     for step in steps {
         let Step::Call { call: number, tensors } = step else { continue };
-        let step = &plan.calls[*number as usize];
-        let bytes = match device.prepare(&step.call) {
+        let step = &mut plan.calls[*number as usize];
+        let mut found = device.prepare(&step.call);
+        // A library that has no call for all matrices is no reason to leave them to the host.
+        if let (Err(DeviceError::NoLibrary { .. } | DeviceError::Library { .. }), Some(each)) =
+            (&found, step.call.one_by_one())
+        {
+            found = device.prepare(&each);
+            step.call = each;
+        }
+        let bytes = match found {
             Ok(bytes) => bytes,
             Err(error @ (DeviceError::NoLibrary { .. } | DeviceError::Library { .. })) => {
                 return Ok(Some(error.to_string()));

@@ -1,26 +1,41 @@
 //! A device that interprets PTX: what plans run on where there is no GPU.
 //!
-//! It is for tests and dry runs: it says whether results are right, and nothing of time.
+//! It is for tests and dry runs: it says whether results are right, and nothing of time. What its streams do is not
+//! ordered but by events and by what the host waits for: accesses to the same bytes that nothing orders are errors
+//! ([`queues`]), and where a seed is given, commands are done late and in an order that it decides.
 
 mod libraries;
+mod queues;
+mod tape;
 
 use crate::call::{Call, Library};
-use crate::{Device, DeviceError, DeviceInfo, Mark, Memory, Module, Recording, Shape, View};
+use crate::{
+    Device, DeviceError, DeviceInfo, Event, Mark, Memory, Module, Recording, Scope, Shape, Stream, View,
+};
+use queues::{Accesses, Kind, Moment, Pending, Queues};
 use std::collections::HashMap;
+use std::ops::Range;
 use surject_ptx::{Arg, Buffer, Grid};
+use tape::{Recorded, Tape};
 
-/// Bytes, and which of them anything has written.
+/// Bytes, which of them anything has written, and who has used them.
 #[derive(Debug, Default)]
 struct Bytes {
     bytes: Vec<u8>,
     written: Vec<bool>,
+    accesses: Accesses,
 }
 
-/// What is recorded.
-#[derive(Debug)]
+/// What waits in a stream.
+#[derive(Clone, Debug)]
 enum Command {
+    Upload(View, Vec<u8>),
     Launch(Module, String, Shape, Vec<View>),
     Copy(View, View),
+    Call(Call, Vec<View>),
+    /// An event, and how often it was signalled then.
+    Signal(u64, u64),
+    Wait(u64, u64),
 }
 
 /// What a device is asked for, which may be made to fail.
@@ -42,6 +57,14 @@ pub enum Operation {
     Prepare,
     /// A call of a library.
     Call,
+    /// Another stream.
+    Select,
+    /// A new event.
+    Event,
+    /// A signal of an event.
+    Signal,
+    /// A stream that waits for an event.
+    Wait,
     /// Waiting.
     Synchronise,
     /// The end of a recording.
@@ -60,15 +83,20 @@ struct Fault {
 }
 
 /// A device without a machine. Reads of what nothing has written, accesses outside of a tensor, tensors that overlap, and
-/// memory that is used after it was given back are errors.
+/// memory that is used after it was given back are errors; so are accesses that nothing orders.
 #[derive(Debug)]
 pub struct Simulated {
     info: DeviceInfo,
     memory: HashMap<u64, Bytes>,
     modules: HashMap<u64, surject_ptx::Module>,
-    recordings: HashMap<u64, Vec<Command>>,
+    recordings: HashMap<u64, Recorded>,
     /// The recording that goes on.
-    recording: Option<Vec<Command>>,
+    recording: Option<Tape>,
+    queues: Queues,
+    /// The queue of each stream.
+    streams: HashMap<u32, usize>,
+    /// The stream that is selected.
+    stream: u32,
     next: u64,
     faults: Vec<Fault>,
     /// The libraries that it does not have.
@@ -79,11 +107,26 @@ pub struct Simulated {
     pub left: u64,
     /// Launches so far.
     pub launches: usize,
+    /// Waits for events so far.
+    pub waits: usize,
+    /// The wait that is left out, by its number from 0: what it would have ordered is an error then.
+    pub without_wait: Option<usize>,
 }
 
 impl Simulated {
     /// A device with so many bytes of memory, and the compute capability of an H100.
     pub fn new(left: u64) -> Simulated {
+        Simulated::with(left, None)
+    }
+
+    /// The same, whose commands are done when somebody waits for them or by chance before, in an order that the seed decides.
+    pub fn shuffled(left: u64, seed: u64) -> Simulated {
+        Simulated::with(left, Some(seed))
+    }
+
+    fn with(left: u64, seed: Option<u64>) -> Simulated {
+        let mut queues = Queues::new(seed);
+        let streams = HashMap::from([(0, queues.add())]);
         Simulated {
             info: DeviceInfo {
                 name: "simulated".into(),
@@ -97,18 +140,28 @@ impl Simulated {
             modules: HashMap::new(),
             recordings: HashMap::new(),
             recording: None,
+            queues,
+            streams,
+            stream: 0,
             next: 0,
             faults: Vec::new(),
             missing: Vec::new(),
             calls: 0,
             left,
             launches: 0,
+            waits: 0,
+            without_wait: None,
         }
     }
 
     /// How many memories, modules and recordings are held.
     pub fn held(&self) -> [usize; 3] {
         [self.memory.len(), self.modules.len(), self.recordings.len()]
+    }
+
+    /// How many events are held.
+    pub fn events(&self) -> usize {
+        self.queues.events()
     }
 
     /// Makes an operation fail, and all of its kind behind it, when so many have succeeded from here on.
@@ -141,10 +194,93 @@ impl Simulated {
         Ok((memory, range))
     }
 
-    fn do_copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
+    /// Notes an access to a part of a view, which has to be ordered with all others.
+    fn touch(
+        &mut self,
+        what: &str,
+        view: View,
+        part: Range<usize>,
+        kind: Kind,
+        at: &Moment,
+    ) -> Result<(), DeviceError> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let (memory, whole) = self.bytes(view)?;
+        let range = whole.start + part.start..whole.start + part.end;
+        memory.accesses.add(what, range, kind, at)
+    }
+
+    /// What is asked for waits in the stream, or is recorded.
+    fn ask(&mut self, command: Command) -> Result<(), DeviceError> {
+        if let Some(tape) = &mut self.recording {
+            let scope = match &command {
+                Command::Signal(event, _) | Command::Wait(event, _) => Some(self.queues.scope(*event)?),
+                _ => None,
+            };
+            return tape.record(self.stream, command, scope);
+        }
+        let queue = self.streams[&self.stream];
+        self.ask_in(queue, command)
+    }
+
+    fn ask_in(&mut self, queue: usize, command: Command) -> Result<(), DeviceError> {
+        self.queues.ask(queue, command)?;
+        while let Some(pending) = self.queues.at_once() {
+            self.execute(pending)?;
+        }
+        Ok(())
+    }
+
+    /// Does what waits in a queue, or in all of them.
+    fn finish(&mut self, queue: Option<usize>) -> Result<(), DeviceError> {
+        loop {
+            match self.queues.until(queue) {
+                Ok(Some(pending)) => self.execute(pending)?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.queues.clear();
+                    return Err(error);
+                }
+            }
+        }
+        self.queues.waited(queue);
+        Ok(())
+    }
+
+    fn execute(&mut self, pending: Pending) -> Result<(), DeviceError> {
+        let Pending { command, moment: at } = &pending;
+        let done = match command {
+            Command::Upload(to, bytes) => self.do_upload(*to, bytes, at),
+            Command::Launch(module, kernel, shape, args) => self.do_launch(*module, kernel, shape, args, at),
+            Command::Copy(from, to) => self.do_copy(*from, *to, at),
+            Command::Call(call, tensors) => self.do_call(call, tensors, at),
+            Command::Signal(event, count) => {
+                self.queues.reached(*event, *count);
+                Ok(())
+            }
+            Command::Wait(..) => Ok(()),
+        };
+        if done.is_err() {
+            self.queues.clear();
+        }
+        done
+    }
+
+    fn do_upload(&mut self, to: View, bytes: &[u8], at: &Moment) -> Result<(), DeviceError> {
+        self.touch("a copy from the host", to, 0..bytes.len(), Kind::Writes, at)?;
+        let (memory, range) = self.bytes(to)?;
+        memory.bytes[range.clone()].copy_from_slice(bytes);
+        memory.written[range].fill(true);
+        Ok(())
+    }
+
+    fn do_copy(&mut self, from: View, to: View, at: &Moment) -> Result<(), DeviceError> {
         if from.bytes != to.bytes {
             return Err(DeviceError::Lost("a copy between sizes".into()));
         }
+        self.touch("a copy", from, 0..from.bytes as usize, Kind::Reads, at)?;
+        self.touch("a copy", to, 0..to.bytes as usize, Kind::Writes, at)?;
         let (memory, range) = self.bytes(from)?;
         let (bytes, written) = (memory.bytes[range.clone()].to_vec(), memory.written[range].to_vec());
         let (memory, range) = self.bytes(to)?;
@@ -159,6 +295,7 @@ impl Simulated {
         kernel: &str,
         shape: &Shape,
         args: &[View],
+        at: &Moment,
     ) -> Result<(), DeviceError> {
         let mut buffers = Vec::new();
         for (i, &view) in args.iter().enumerate() {
@@ -178,7 +315,6 @@ impl Simulated {
             let (memory, range) = self.bytes(view)?;
             buffers.push(Buffer::partly(&memory.bytes[range.clone()], &memory.written[range]));
         }
-        let before = buffers.clone();
         let module = self.modules.get(&module.0).ok_or_else(|| DeviceError::NoKernel(kernel.into()))?;
         let grid = Grid { blocks: shape.blocks, threads: shape.threads, shared: shape.shared as usize };
         let maps = shape.maps.iter().map(|map| {
@@ -196,14 +332,19 @@ impl Simulated {
         // One tensor may be two arguments where it is only read.
         for (i, view) in args.iter().enumerate() {
             let twice = args.iter().enumerate().any(|(j, other)| j != i && other == view);
-            if twice && buffers[i] != before[i] {
+            if twice && !buffers[i].stored().is_empty() {
                 return Err(DeviceError::Lost(format!(
                     "`{kernel}` writes to what is two of its arguments: {view:?}"
                 )));
             }
         }
         self.launches += 1;
+        let what = format!("`{kernel}`");
         for (&view, buffer) in args.iter().zip(&buffers) {
+            self.touch(&what, view, buffer.loaded(), Kind::Reads, at)?;
+            self.touch(&what, view, buffer.stored(), Kind::Writes, at)?;
+        }
+        for (&view, buffer) in args.iter().zip(&buffers).filter(|(_, buffer)| !buffer.stored().is_empty()) {
             let (memory, range) = self.bytes(view)?;
             memory.bytes[range.clone()].copy_from_slice(buffer.bytes());
             memory.written[range].copy_from_slice(buffer.written());
@@ -229,14 +370,49 @@ impl Device for Simulated {
         self.left -= bytes;
         let number = self.number();
         let count = bytes as usize;
-        self.memory.insert(number, Bytes { bytes: vec![0xcd; count], written: vec![false; count] });
+        let (bytes, written) = (vec![0xcd; count], vec![false; count]);
+        self.memory.insert(number, Bytes { bytes, written, accesses: Accesses::default() });
         Ok(Memory(number))
     }
 
+    /// Waits for all streams, as a driver does.
     fn free(&mut self, memory: Memory) {
+        let _ = self.finish(None);
         if let Some(freed) = self.memory.remove(&memory.0) {
             self.left += freed.bytes.len() as u64;
         }
+    }
+
+    fn select(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        self.fault(Operation::Select)?;
+        self.streams.entry(stream.0).or_insert_with(|| self.queues.add());
+        self.stream = stream.0;
+        Ok(())
+    }
+
+    fn event(&mut self, scope: Scope) -> Result<Event, DeviceError> {
+        self.fault(Operation::Event)?;
+        let number = self.number();
+        self.queues.add_event(number, scope);
+        Ok(Event(number))
+    }
+
+    fn signal(&mut self, event: Event) -> Result<(), DeviceError> {
+        self.fault(Operation::Signal)?;
+        self.ask(Command::Signal(event.0, 0))
+    }
+
+    fn wait(&mut self, event: Event) -> Result<(), DeviceError> {
+        self.fault(Operation::Wait)?;
+        self.waits += 1;
+        match self.without_wait == Some(self.waits - 1) {
+            true => Ok(()),
+            false => self.ask(Command::Wait(event.0, 0)),
+        }
+    }
+
+    fn drop_event(&mut self, event: Event) {
+        self.queues.remove_event(event.0);
     }
 
     fn upload(&mut self, to: View, bytes: &[u8]) -> Result<(), DeviceError> {
@@ -244,10 +420,8 @@ impl Device for Simulated {
         if self.recording.is_some() {
             return Err(DeviceError::Lost("bytes of the host in a recording".into()));
         }
-        let (memory, range) = self.bytes(to)?;
-        memory.bytes[range.clone()].copy_from_slice(bytes);
-        memory.written[range].fill(true);
-        Ok(())
+        self.bytes(to)?;
+        self.ask(Command::Upload(to, bytes.to_vec()))
     }
 
     fn download(&mut self, from: View, bytes: &mut [u8]) -> Result<(), DeviceError> {
@@ -255,6 +429,9 @@ impl Device for Simulated {
         if self.recording.is_some() {
             return Err(DeviceError::Lost("the host waits in a recording".into()));
         }
+        self.finish(Some(self.streams[&self.stream]))?;
+        let at = self.queues.host_reads();
+        self.touch("the host", from, 0..from.bytes as usize, Kind::Reads, &at)?;
         let (memory, range) = self.bytes(from)?;
         if !memory.written[range.clone()].iter().all(|&w| w) {
             return Err(DeviceError::Lost(format!("{from:?} was never written")));
@@ -265,13 +442,7 @@ impl Device for Simulated {
 
     fn copy(&mut self, from: View, to: View) -> Result<(), DeviceError> {
         self.fault(Operation::Copy)?;
-        match &mut self.recording {
-            Some(commands) => {
-                commands.push(Command::Copy(from, to));
-                Ok(())
-            }
-            None => self.do_copy(from, to),
-        }
+        self.ask(Command::Copy(from, to))
     }
 
     fn load(&mut self, ptx: &str) -> Result<Module, DeviceError> {
@@ -294,13 +465,7 @@ impl Device for Simulated {
         args: &[View],
     ) -> Result<(), DeviceError> {
         self.fault(Operation::Launch)?;
-        match &mut self.recording {
-            Some(commands) => {
-                commands.push(Command::Launch(module, kernel.into(), shape.clone(), args.to_vec()));
-                Ok(())
-            }
-            None => self.do_launch(module, kernel, shape, args),
-        }
+        self.ask(Command::Launch(module, kernel.into(), shape.clone(), args.to_vec()))
     }
 
     fn prepare(&mut self, call: &Call) -> Result<u64, DeviceError> {
@@ -314,11 +479,12 @@ impl Device for Simulated {
         if self.recording.is_some() {
             return Err(DeviceError::Lost("a call of a library in a recording".into()));
         }
-        self.do_call(call, tensors)
+        self.ask(Command::Call(call.clone(), tensors.to_vec()))
     }
 
     fn synchronise(&mut self) -> Result<(), DeviceError> {
-        self.fault(Operation::Synchronise)
+        self.fault(Operation::Synchronise)?;
+        self.finish(None)
     }
 
     fn mark(&mut self) -> Result<Mark, DeviceError> {
@@ -331,30 +497,53 @@ impl Device for Simulated {
     }
 
     fn record(&mut self) -> Result<(), DeviceError> {
-        self.recording = Some(Vec::new());
+        self.recording = Some(Tape::new(self.stream));
         Ok(())
     }
 
     fn recorded(&mut self) -> Result<Recording, DeviceError> {
-        let commands = self.recording.take().ok_or_else(none)?;
+        let tape = self.recording.take().ok_or_else(none)?;
         self.fault(Operation::Recorded)?;
+        let next = &mut self.next;
+        let recorded = tape.end(&mut self.queues, || {
+            *next += 1;
+            *next
+        })?;
         let number = self.number();
-        self.recordings.insert(number, commands);
+        self.recordings.insert(number, recorded);
         Ok(Recording(number))
     }
 
     fn replay(&mut self, recording: Recording) -> Result<(), DeviceError> {
         self.fault(Operation::Replay)?;
-        let commands = self.recordings.remove(&recording.0).ok_or_else(none)?;
-        let done = commands.iter().try_for_each(|command| match command {
-            Command::Launch(module, kernel, shape, args) => self.do_launch(*module, kernel, shape, args),
-            Command::Copy(from, to) => self.do_copy(*from, *to),
-        });
-        self.recordings.insert(recording.0, commands);
+        let recorded = self.recordings.remove(&recording.0).ok_or_else(none)?;
+        let done = self.do_replay(&recorded);
+        self.recordings.insert(recording.0, recorded);
         done
     }
 
     fn forget(&mut self, recording: Recording) {
-        self.recordings.remove(&recording.0);
+        if let Some(recorded) = self.recordings.remove(&recording.0) {
+            recorded.events.into_iter().for_each(|event| self.queues.remove_event(event));
+        }
+    }
+}
+
+impl Simulated {
+    /// Begins behind what the stream has to do, and ends before what it gets next.
+    fn do_replay(&mut self, recorded: &Recorded) -> Result<(), DeviceError> {
+        let own = self.streams[&self.stream];
+        self.ask_in(own, Command::Signal(recorded.start, 0))?;
+        for &(queue, _) in &recorded.queues {
+            self.ask_in(queue, Command::Wait(recorded.start, 0))?;
+        }
+        for (queue, command) in &recorded.commands {
+            self.ask_in(*queue, command.clone())?;
+        }
+        for &(queue, end) in &recorded.queues {
+            self.ask_in(queue, Command::Signal(end, 0))?;
+            self.ask_in(own, Command::Wait(end, 0))?;
+        }
+        Ok(())
     }
 }

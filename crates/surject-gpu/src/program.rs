@@ -29,12 +29,13 @@ use surject_codegen::kernels::library::{Call, LibraryKernels};
 use surject_codegen::kernels::run::{Kernels, assignments, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{
-    HostStep, Kernel, Place, Plan, PlanError, Shape, Step, Tensor, TensorId, in_place, memory,
+    HostStep, Kernel, Place, Plan, PlanError, STREAMS, Shape, Step, Tensor, TensorId, Use, in_place, memory,
 };
 use surject_ir::{
     AccOp, Block, Buffer, FieldId, FieldKind, Function, LibOp, Program, Statement, StatementKind, TensorType,
     Var, uses,
 };
+use surject_kernel::Access;
 use variables::{free_variables, read};
 
 /// Why a program has no plan.
@@ -121,6 +122,7 @@ pub fn planned(
             steps: Vec::new(),
             constants: Vec::new(),
             arena_bytes: 0,
+            streams: STREAMS,
             ptx: String::new(),
         },
     };
@@ -137,6 +139,15 @@ fn bytes(ty: &TensorType) -> Option<u64> {
     let elements =
         ty.space.sizes()?.iter().try_fold(1u64, |n, &size| n.checked_mul(u64::try_from(size).ok()?));
     elements?.checked_mul(ty.dtype.size() as u64)
+}
+
+/// What a kernel does with a tensor.
+fn usage(access: Access) -> Use {
+    match (access.reads(), access.writes()) {
+        (_, false) => Use::Read,
+        (false, true) => Use::Written,
+        (true, true) => Use::Changed,
+    }
 }
 
 struct Planner<'a> {
@@ -365,6 +376,7 @@ impl Planner<'_> {
             };
         match self.forms(kernels.iter().map(|made| &made.launch.kernel), &name) {
             Ok(forms) => {
+                self.take(&forms, kernels.iter().map(|made| made.cost));
                 let own = self.define(target)?;
                 let between = self.temporaries(&name, &temporaries)?;
                 let launches = kernels.iter().map(|made| &made.launch.tensors[..]).zip(forms);
@@ -448,6 +460,15 @@ impl Planner<'_> {
         kernels.map(|kernel| self.form(kernel, assignment)).collect()
     }
 
+    /// Kernels take what the machine model says, in cycles.
+    fn take(&mut self, forms: &[Option<u32>], costs: impl Iterator<Item = Option<f64>>) {
+        for (form, cost) in forms.iter().zip(costs) {
+            if let (Some(number), Some(cost)) = (form, cost) {
+                self.plan.kernels[*number as usize].us = Some(cost / self.gpu.clock * 1e6);
+            }
+        }
+    }
+
     fn temporaries(&mut self, name: &str, types: &[TensorType]) -> Result<Vec<TensorId>, ProgramError> {
         types.iter().enumerate().map(|(number, ty)| self.fresh(&format!("{name}.{number}"), ty)).collect()
     }
@@ -512,7 +533,8 @@ impl Planner<'_> {
                     shared: written.launch.shared as u32,
                     maps: written.launch.maps.iter().map(map_of).collect(),
                 },
-                tensors: kernel.params.len() as u32,
+                tensors: kernel.params.iter().map(|&mem| usage(kernel.mem(mem).access)).collect(),
+                us: None,
             });
             self.written.push(written);
             self.plan.kernels.len() as u32 - 1

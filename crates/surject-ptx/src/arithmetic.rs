@@ -1,6 +1,6 @@
 //! Arithmetic on the bits of values.
 
-use crate::code::{Alu, Compare, Kind, Part, Rounding, Ty};
+use crate::code::{Alu, Compare, Kind, Overflow, Part, Rounding, Ty};
 use half::{bf16, f16};
 
 /// A value of bits as a signed number.
@@ -51,7 +51,7 @@ fn sum_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits(if above { near.to_bits() + 1 } else { near.to_bits() - 1 })
 }
 
-/// The value of an operation; an error says that it has none here.
+/// The value of an operation; an error says that it has none here. It is long because it is flat: one arm an operation.
 pub(crate) fn alu(op: Alu, ty: Ty, args: &[u64]) -> Result<u64, String> {
     let need = |count: usize| match args.len() >= count {
         true => Ok(()),
@@ -159,10 +159,9 @@ pub(crate) fn alu(op: Alu, ty: Ty, args: &[u64]) -> Result<u64, String> {
     Ok(value & ty.mask())
 }
 
-/// The larger or the smaller of two numbers, +0 being above −0.
-fn chosen(larger: bool, a: f64, b: f64) -> bool {
-    let below = a < b || (a == b && a.is_sign_negative() && !b.is_sign_negative());
-    below != larger
+/// Is a number below another one, −0 being below +0?
+fn is_below(a: f64, b: f64) -> bool {
+    a < b || (a == b && a.is_sign_negative() && !b.is_sign_negative())
 }
 
 fn of_floats(op: Alu, ty: Ty, a: u64, b: u64, c: u64) -> Result<u64, String> {
@@ -191,7 +190,7 @@ fn of_floats(op: Alu, ty: Ty, a: u64, b: u64, c: u64) -> Result<u64, String> {
                         a
                     }
                 }
-                _ if chosen(matches!(op, Alu::Max | Alu::MaxNan), x, y) => a,
+                _ if is_below(x, y) != matches!(op, Alu::Max | Alu::MaxNan) => a,
                 _ => b,
             }
         }
@@ -285,7 +284,7 @@ pub(crate) fn convert(
     from: Ty,
     to: Ty,
     rounding: Rounding,
-    saturate: bool,
+    overflow: Overflow,
 ) -> Result<u64, String> {
     match (from.is_float(), to.is_float()) {
         (true, true) => {
@@ -297,7 +296,7 @@ pub(crate) fn convert(
                 Rounding::UpInteger => x.ceil(),
                 Rounding::Nearest | Rounding::None => x,
             };
-            if saturate {
+            if overflow == Overflow::Saturates {
                 return Err("a float that saturates".into());
             }
             Ok(rounded(x, to))
@@ -326,7 +325,7 @@ pub(crate) fn convert(
                 Kind::Signed => i128::from(signed(value, from)),
                 _ => i128::from(value & from.mask()),
             };
-            if saturate {
+            if overflow == Overflow::Saturates {
                 let (low, high) = match to.kind {
                     Kind::Signed => (-(1i128 << (to.bits - 1)), (1i128 << (to.bits - 1)) - 1),
                     _ => (0, (1i128 << to.bits) - 1),

@@ -158,6 +158,24 @@ pub(crate) enum Alu {
     CopySign,
 }
 
+/// What a conversion does with a value that its type does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// It is cut off.
+    Wraps,
+    /// It is the nearest that there is.
+    Saturates,
+}
+
+/// How threads get the elements of a matrix from shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As they lie there.
+    ByRows,
+    /// Those of the transpose.
+    Transposed,
+}
+
 /// How a conversion rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
@@ -233,7 +251,7 @@ pub(crate) enum Op {
         to: Ty,
         from: Ty,
         rounding: Rounding,
-        saturate: bool,
+        overflow: Overflow,
     },
     /// Two floats to a pair of halves.
     ConvertPair {
@@ -280,7 +298,7 @@ pub(crate) enum Op {
     ActiveMask,
     LoadMatrix {
         count: usize,
-        transposed: bool,
+        order: Order,
     },
     MatMul {
         m: usize,

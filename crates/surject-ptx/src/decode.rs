@@ -1,7 +1,7 @@
 //! Names of instructions.
 
 use crate::boxes::Phasing;
-use crate::code::{Alu, Atomic, Compare, Op, Part, Rounding, Shuffle, Space, Ty, Vote};
+use crate::code::{Alu, Atomic, Compare, Op, Order, Overflow, Part, Rounding, Shuffle, Space, Ty, Vote};
 
 /// What matrix units read of an element of tf32: 10 bits of mantissa.
 const TF32: u64 = 0xFFFF_E000;
@@ -36,7 +36,8 @@ fn compare(word: &str) -> Option<Compare> {
     })
 }
 
-/// The operation of a name; an error says what is not known. A branch gets its target later.
+/// The operation of a name; an error says what is not known. A branch gets its target later. It is long because it is flat:
+/// one arm a name.
 pub(crate) fn decode(name: &str) -> Result<Op, String> {
     if let Some(single) = name.strip_suffix("x2").filter(|n| !n.starts_with("cvt")) {
         return match decode(single)? {
@@ -160,7 +161,8 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
                 Some(&"rpi") => Rounding::UpInteger,
                 _ => Rounding::None,
             };
-            Ok(Op::Convert { to, from, rounding, saturate: has("sat") })
+            let overflow = if has("sat") { Overflow::Saturates } else { Overflow::Wraps };
+            Ok(Op::Convert { to, from, rounding, overflow })
         }
         "setp" => {
             let found = rest.first().and_then(|w| compare(w)).ok_or_else(unknown)?;
@@ -290,7 +292,8 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
                 _ if has("x4") => 4,
                 _ => return Err(unknown()),
             };
-            Ok(Op::LoadMatrix { count, transposed: has("trans") })
+            let order = if has("trans") { Order::Transposed } else { Order::ByRows };
+            Ok(Op::LoadMatrix { count, order })
         }
         "mma" => {
             let shape = rest.iter().find_map(|w| {

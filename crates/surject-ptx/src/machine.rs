@@ -159,6 +159,13 @@ pub(crate) struct Block<'m> {
 
 type Done<T> = Result<T, String>;
 
+/// What an access does: only what is read may be behind the end of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Reads,
+    Writes,
+}
+
 impl<'m> Block<'m> {
     fn new(
         module: &'m Module,
@@ -396,7 +403,7 @@ impl<'m> Block<'m> {
         address: u64,
         bytes: usize,
     ) -> Done<(&mut Buffer, usize)> {
-        self.access(thread, space, address, bytes, false)
+        self.access(thread, space, address, bytes, Access::Writes)
     }
 
     /// The same; what is read may be behind the end of a tensor.
@@ -406,7 +413,7 @@ impl<'m> Block<'m> {
         space: Space,
         address: u64,
         bytes: usize,
-        reads: bool,
+        access: Access,
     ) -> Done<(&mut Buffer, usize)> {
         // Addresses of 32 bits are those of shared and local memory.
         let found = place(space, address)?;
@@ -421,7 +428,7 @@ impl<'m> Block<'m> {
             Place::Shared(at) => (&mut self.shared, at),
             Place::Local(at) => (&mut self.threads[thread].local, at),
         };
-        let behind = reads && matches!(found, Place::Buffer(..));
+        let behind = access == Access::Reads && matches!(found, Place::Buffer(..));
         let length = if behind { memory.len().next_multiple_of(GRANULE) } else { memory.len() };
         match (at as usize).checked_add(bytes) {
             Some(end) if end <= length => Ok((memory, at as usize)),
@@ -438,7 +445,7 @@ impl<'m> Block<'m> {
 
     /// Bytes at an address, as a number.
     pub(crate) fn load(&mut self, thread: usize, space: Space, address: u64, bytes: usize) -> Done<u64> {
-        let (memory, at) = self.access(thread, space, address, bytes, true)?;
+        let (memory, at) = self.access(thread, space, address, bytes, Access::Reads)?;
         memory.load(at, bytes)
     }
 

@@ -1,7 +1,7 @@
 //! Matrices of a warp: fragments as `mma.sync` has them (PTX ISA, "Matrix Fragments for mma").
 
 use crate::arithmetic::multiply_add;
-use crate::code::{Op, Operand, Space, Ty};
+use crate::code::{Op, Operand, Order, Space, Ty};
 use crate::machine::Block;
 
 /// The registers of an operand.
@@ -117,7 +117,7 @@ impl Block<'_> {
     pub(crate) fn load_matrix(
         &mut self,
         count: usize,
-        transposed: bool,
+        order: Order,
         operands: &[Operand],
         members: &[usize],
     ) -> Result<(), String> {
@@ -138,9 +138,9 @@ impl Block<'_> {
             }
             for (lane, &thread) in members.iter().enumerate() {
                 let (row, column) = (lane / 4, lane % 4 * 2);
-                let element = |i: usize| match transposed {
-                    false => rows[row][column + i],
-                    true => rows[column + i][row],
+                let element = |i: usize| match order {
+                    Order::ByRows => rows[row][column + i],
+                    Order::Transposed => rows[column + i][row],
                 };
                 let value = element(0) | element(1) << 16;
                 self.set_register(thread, &targets[matrix], value)?;

@@ -1,23 +1,35 @@
 //! Memory of a launch: tensors, and what blocks and threads have.
 
 use crate::code::Space;
+use std::ops::Range;
 
 /// Bytes that a kernel gets a pointer to, and which of them anything has written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     bytes: Vec<u8>,
     written: Vec<bool>,
+    loaded: Range<usize>,
+    stored: Range<usize>,
+}
+
+/// The least range around two, of which an empty one counts nothing.
+fn around(own: &mut Range<usize>, other: Range<usize>) {
+    *own = match (Range::is_empty(own), Range::is_empty(&other)) {
+        (_, true) => return,
+        (true, false) => other,
+        (false, false) => own.start.min(other.start)..own.end.max(other.end),
+    };
 }
 
 impl Buffer {
     /// These bytes.
     pub fn of(bytes: &[u8]) -> Buffer {
-        Buffer { bytes: bytes.to_vec(), written: vec![true; bytes.len()] }
+        Buffer::new(bytes.to_vec(), vec![true; bytes.len()])
     }
 
     /// So many bytes that nothing has written.
     pub fn unwritten(bytes: usize) -> Buffer {
-        Buffer { bytes: vec![0; bytes], written: vec![false; bytes] }
+        Buffer::new(vec![0; bytes], vec![false; bytes])
     }
 
     /// Bytes of which those are written that are said to be; there are as many truths as bytes.
@@ -26,7 +38,21 @@ impl Buffer {
     /// Where there are not.
     pub fn partly(bytes: &[u8], written: &[bool]) -> Buffer {
         assert_eq!(bytes.len(), written.len(), "a truth for every byte");
-        Buffer { bytes: bytes.to_vec(), written: written.to_vec() }
+        Buffer::new(bytes.to_vec(), written.to_vec())
+    }
+
+    fn new(bytes: Vec<u8>, written: Vec<bool>) -> Buffer {
+        Buffer { bytes, written, loaded: 0..0, stored: 0..0 }
+    }
+
+    /// The least range that has all bytes which kernels have read; empty where they have read none.
+    pub fn loaded(&self) -> Range<usize> {
+        self.loaded.clone()
+    }
+
+    /// The same of bytes which they have written.
+    pub fn stored(&self) -> Range<usize> {
+        self.stored.clone()
     }
 
     /// The bytes; those that nothing has written are those that they were.
@@ -49,7 +75,8 @@ impl Buffer {
     }
 
     /// Bytes as a number, the first one the lowest. Those behind the end are any, here always the same.
-    pub(crate) fn load(&self, at: usize, bytes: usize) -> Result<u64, String> {
+    pub(crate) fn load(&mut self, at: usize, bytes: usize) -> Result<u64, String> {
+        around(&mut self.loaded, at..(at + bytes).min(self.bytes.len()).max(at));
         let inside = self.bytes.get(at..at + bytes).zip(self.written.get(at..at + bytes));
         if let Some((own, written)) = inside
             && bytes <= 8
@@ -72,6 +99,7 @@ impl Buffer {
     }
 
     pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) {
+        around(&mut self.stored, at..at + bytes.len());
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         self.written[at..at + bytes.len()].fill(true);
     }

@@ -435,24 +435,31 @@ impl Parser<'_> {
                 if let Some(param) = params.iter().position(|p| p.0 == name) {
                     return Ok(Operand::Number(8 * param as u64));
                 }
-                let special = match name.as_str() {
-                    "%tid.x" => Special::Thread,
-                    "%ntid.x" => Special::Threads,
-                    "%ctaid.x" => Special::Block(0),
-                    "%ctaid.y" => Special::Block(1),
-                    "%ctaid.z" => Special::Block(2),
-                    "%nctaid.x" => Special::Blocks(0),
-                    "%nctaid.y" => Special::Blocks(1),
-                    "%nctaid.z" => Special::Blocks(2),
-                    "%laneid" => Special::Lane,
-                    "%warpid" => Special::Warp,
-                    "%tid.y" | "%tid.z" => Special::Zero,
-                    "%ntid.y" | "%ntid.z" => Special::One,
-                    _ => return Err(self.fault(format!("`{name}` is no register and no variable"))),
-                };
-                Ok(Operand::Special(special))
+                match special(&name) {
+                    Some(special) => Ok(Operand::Special(special)),
+                    None => Err(self.fault(format!("`{name}` is no register and no variable"))),
+                }
             }
             _ => Err(self.fault("expected an operand")),
         }
     }
+}
+
+/// The registers that every thread has.
+fn special(name: &str) -> Option<Special> {
+    Some(match name {
+        "%tid.x" => Special::Thread,
+        "%ntid.x" => Special::Threads,
+        "%ctaid.x" => Special::Block(0),
+        "%ctaid.y" => Special::Block(1),
+        "%ctaid.z" => Special::Block(2),
+        "%nctaid.x" => Special::Blocks(0),
+        "%nctaid.y" => Special::Blocks(1),
+        "%nctaid.z" => Special::Blocks(2),
+        "%laneid" => Special::Lane,
+        "%warpid" => Special::Warp,
+        "%tid.y" | "%tid.z" => Special::Zero,
+        "%ntid.y" | "%ntid.z" => Special::One,
+        _ => return None,
+    })
 }

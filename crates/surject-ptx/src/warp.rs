@@ -84,8 +84,8 @@ impl Block<'_> {
                     .iter()
                     .try_for_each(|&t| self.set_register(t, &operands[0], value).map_err(|m| (t, m)))
             }
-            Op::LoadMatrix { count, transposed } => {
-                self.load_matrix(*count, *transposed, operands, members).map_err(|m| (members[0], m))
+            Op::LoadMatrix { count, order } => {
+                self.load_matrix(*count, *order, operands, members).map_err(|m| (members[0], m))
             }
             Op::MatMul { .. } => {
                 self.counts.products += 1;

@@ -13,7 +13,7 @@ use surject_cuda::{Plan, TensorId};
 use surject_runtime::{Buffer, DType};
 
 /// The version of the format, which changes with what a plan or an image holds.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 
 /// The type of an argument, a result or a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

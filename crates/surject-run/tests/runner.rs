@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::path::PathBuf;
-use surject_cuda::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId};
+use surject_cuda::{Kernel, Place, Plan, Shape, Step, Tensor, TensorId, Use};
 use surject_run::{Archive, Buffer, DType, DeviceName, Loaded, c};
 
 /// `y[i] = x[i] + x[i] + c[i]` of two elements.
@@ -49,7 +49,8 @@ fn plan() -> Plan {
             name: "twice".into(),
             assignment: "y".into(),
             shape: Shape { blocks: [1; 3], threads: 2, shared: 0, maps: Vec::new() },
-            tensors: 3,
+            tensors: vec![Use::Read, Use::Read, Use::Written],
+            us: None,
         }],
         calls: Vec::new(),
         host: Vec::new(),
@@ -57,6 +58,7 @@ fn plan() -> Plan {
         steps: vec![Step::Launch { kernel: 0, tensors: ids }],
         constants: vec![integers([10, 20])],
         arena_bytes: 256,
+        streams: 1,
         ptx: PTX.into(),
     }
 }
@@ -126,4 +128,53 @@ fn other_languages_run_programs() {
         c::surject_free(std::ptr::null_mut());
     }
     std::fs::remove_file(&path).unwrap();
+}
+
+/// Two branches that meet: `y = 2 x + c`, `b = 2 y + c` beside `a = 2 x + x`, and `z = 2 b + a`.
+fn branches() -> Plan {
+    let mut plan = plan();
+    let ids: Vec<TensorId> = (0..6).map(TensorId).collect();
+    for (name, at) in [("a", 256), ("b", 512), ("z", 768)] {
+        plan.tensors.push(Tensor { name: name.into(), place: Place::Arena(at), ..plan.tensors[2].clone() });
+    }
+    let launch =
+        |x: usize, c: usize, y: usize| Step::Launch { kernel: 0, tensors: vec![ids[x], ids[c], ids[y]] };
+    plan.steps = vec![launch(0, 1, 2), launch(0, 0, 3), launch(2, 1, 4), launch(4, 3, 5)];
+    plan.results = vec![ids[5]];
+    plan.arena_bytes = 1024;
+    plan.streams = surject_cuda::STREAMS;
+    plan
+}
+
+/// The command and the library run archives of several streams, on as many as the environment says.
+#[test]
+fn archives_of_several_streams_run() {
+    let text = branches().to_string();
+    assert!(text.contains("steps:  // on 2 streams"), "{text}");
+    let path = file("streams");
+    Archive::Cuda(Box::new(branches())).write(&path).unwrap();
+    // x = 1, 2; y = 12, 24; a = 3, 6; b = 34, 68; z = 71, 142.
+    let mut loaded = Loaded::open(&path, DeviceName::Simulated).unwrap();
+    for _ in 0..3 {
+        assert_eq!(loaded.run(&[integers([1, 2])]).unwrap(), [integers([71, 142])]);
+    }
+    let folder = std::env::temp_dir().join(format!("surject-run-{}-streams", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (input, output) = (folder.join("x.npy"), folder.join("z.npy"));
+    surject_runtime::npy::write(&input, &integers([1, 2])).unwrap();
+    surject_runtime::npy::write(&output, &integers([71, 142])).unwrap();
+    let run = |streams: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_surject-run"));
+        command.arg(&path).args(["--device", "simulated", "-i"]).arg(&input).arg("--expect").arg(&output);
+        let output = command.env("SURJECT_CUDA_STREAMS", streams).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for streams in ["", "1", "2", "16"] {
+        assert_eq!(run(streams), (Some(0), String::new()), "{streams}");
+    }
+    let (status, said) = run("many");
+    assert_eq!(status, Some(3));
+    assert!(said.contains("SURJECT_CUDA_STREAMS is a number from 1 to 16, not \"many\""), "{said}");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -95,7 +95,7 @@ fn dry_run(folder: &Path) -> Outcome {
     let wrong = |what: &str| format!("{}: {what}", file.display());
     let text = std::fs::read_to_string(&file).map_err(|e| wrong(&e.to_string()))?;
     let run: serde_json::Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
-    for key in ["calibration", "alone", "suite", "frameworks", "processor"] {
+    for key in ["calibration", "alone", "one_stream", "suite", "frameworks", "processor"] {
         if run[key].get("unmeasured").is_none() {
             return Err(wrong(&format!("a dry run has measured `{key}`")));
         }

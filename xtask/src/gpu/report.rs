@@ -69,6 +69,11 @@ pub fn page(run: &Value) -> String {
     libraries(&mut text, &run["libraries"]);
     products(&mut text, &run["products"]);
     bench(&mut text, "The suite", &run["alone"]);
+    let streams = &run["one_stream"];
+    if streams["one"].is_object() {
+        bench(&mut text, "Programs of several streams", &streams["several"]);
+        bench(&mut text, "The same on one stream", &streams["one"]);
+    }
     bench(&mut text, "The suite beside XLA's GPU back end", &run["suite"]);
     // What a run cut off may be timed afterwards, and put beside it by hand.
     if run["suite_rest"].is_object() {

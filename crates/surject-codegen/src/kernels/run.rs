@@ -23,6 +23,8 @@ use surject_kernel::interpret::{self, Counts, Options};
 pub struct Made {
     /// How its schedule was chosen, as text.
     pub choice: String,
+    /// What the machine's model says of it, in cycles; nothing of a schedule that was given.
+    pub cost: Option<f64>,
     /// The kernel and its tensors.
     pub launch: Launch,
 }
@@ -161,11 +163,11 @@ fn one(
     name: &str,
     given: Option<Schedule>,
 ) -> Result<Made, CodegenError> {
-    let (choice, schedule) = match given {
-        Some(schedule) => (format!("// given\n{schedule}"), schedule),
+    let (choice, cost, schedule) = match given {
+        Some(schedule) => (format!("// given\n{schedule}"), None, schedule),
         None => {
             let choice = choose(machine, expression)?;
-            (choice.to_string(), choice.proposal.schedule)
+            (choice.to_string(), Some(choice.proposal.cost), choice.proposal.schedule)
         }
     };
     let expected =
@@ -174,7 +176,7 @@ fn one(
     let launch = lower(name, expression, &schedule)
         .map_err(|error| CodegenError::malformed(format!("the kernel `{name}`: {error}")))?;
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
-    Ok(Made { choice, launch })
+    Ok(Made { choice, cost, launch })
 }
 
 /// Runs kernels.

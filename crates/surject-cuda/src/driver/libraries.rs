@@ -1,7 +1,7 @@
 //! cuFFT, cuBLAS and cuSOLVER, each loaded when a plan asks for it: neither a build nor a start needs them.
 //!
-//! A factorisation is one call for each matrix of a batch, on the stream of the device; Cholesky factors and triangular
-//! systems of a batch are one call for all of them.
+//! A factorisation is one call for each matrix of a batch; Cholesky factors, triangular systems, and small matrices for LU
+//! and QR are one call for all of them. Every stream has handles of its own, as a handle has one workspace.
 
 mod batched;
 mod solver;
@@ -19,8 +19,8 @@ use surject_ir::DType;
 /// The libraries that are open, by their handles.
 #[derive(Default)]
 pub(super) struct Libraries {
-    blas: Option<blas::cublasHandle_t>,
-    solver: Option<solve::cusolverDnHandle_t>,
+    blas: HashMap<CUstream, blas::cublasHandle_t>,
+    solver: HashMap<CUstream, solve::cusolverDnHandle_t>,
     /// The plans of Fourier transforms.
     transforms: HashMap<Call, fft::cufftHandle>,
 }
@@ -112,7 +112,9 @@ impl Libraries {
         complete(call)?;
         match &call.routine {
             Routine::Fft { form, lengths, inner } => self.transform(call, *form, lengths, *inner, stream),
-            Routine::Trsm { .. } => self.blas(call, stream).map(|_| batched::workspace(call)),
+            Routine::Trsm { .. } | Routine::GetrfBatched { .. } | Routine::GeqrfBatched { .. } => {
+                self.blas(call, stream).map(|_| batched::workspace(call))
+            }
             _ => {
                 let handle = self.solver(call, stream)?;
                 if call.is_batched() {
@@ -143,14 +145,28 @@ impl Libraries {
                 let times = if *inner > 1 { call.batch } else { 1 };
                 let plan = *self.transforms.get(call).ok_or_else(|| refused(call, "it was not prepared"))?;
                 // SAFETY: the plan is open, and the workspace has the bytes that it asked for.
-                let set = unsafe { fft::cufftSetWorkArea(plan, work as *mut _) };
-                set.result().map_err(|e| refused(call, e.0))?;
+                let set = unsafe {
+                    let stream = fft::cufftSetStream(plan, stream.cast()).result();
+                    stream.and_then(|()| fft::cufftSetWorkArea(plan, work as *mut _).result())
+                };
+                set.map_err(|e| refused(call, e.0))?;
                 (0..times).try_for_each(|i| execute(call, plan, *form, &part(i)))
             }
             Routine::Trsm { .. } if call.is_batched() => {
                 let handle = self.blas(call, stream)?;
                 let arrays = batched::addresses(call, [own[0], own[1]], [steps[0], steps[1]], work, stream)?;
                 batched::triangular(handle, call, arrays)
+            }
+            Routine::GetrfBatched { n } => {
+                let handle = self.blas(call, stream)?;
+                let [array] = batched::addresses(call, [own[0]], [steps[0]], work, stream)?;
+                batched::lu(handle, call, *n, [array, own[1], own[2]])
+            }
+            Routine::GeqrfBatched { m, n } => {
+                let handle = self.blas(call, stream)?;
+                let arrays = batched::addresses(call, [own[0], own[1]], [steps[0], steps[1]], work, stream)?;
+                batched::qr(handle, call, [*m, *n], arrays)?;
+                batched::succeeded(call, own[2], stream)
             }
             Routine::Potrf { .. } if call.is_batched() => {
                 let handle = self.solver(call, stream)?;
@@ -223,28 +239,28 @@ impl Libraries {
     }
 
     fn blas(&mut self, call: &Call, stream: CUstream) -> Result<blas::cublasHandle_t, DeviceError> {
-        if let Some(handle) = self.blas {
+        if let Some(&handle) = self.blas.get(&stream) {
             return Ok(handle);
         }
         let mut handle = std::ptr::null_mut();
         // SAFETY: the address is that of a handle, which is open afterwards.
         unsafe {
             blas::cublasCreate_v2(&mut handle).result().map_err(|e| refused(call, e.0))?;
-            self.blas = Some(handle);
+            self.blas.insert(stream, handle);
             blas::cublasSetStream_v2(handle, stream.cast()).result().map_err(|e| refused(call, e.0))?;
         }
         Ok(handle)
     }
 
     fn solver(&mut self, call: &Call, stream: CUstream) -> Result<solve::cusolverDnHandle_t, DeviceError> {
-        if let Some(handle) = self.solver {
+        if let Some(&handle) = self.solver.get(&stream) {
             return Ok(handle);
         }
         let mut handle = std::ptr::null_mut();
         // SAFETY: the address is that of a handle, which is open afterwards.
         unsafe {
             solve::cusolverDnCreate(&mut handle).result().map_err(|e| refused(call, e.0))?;
-            self.solver = Some(handle);
+            self.solver.insert(stream, handle);
             solve::cusolverDnSetStream(handle, stream.cast()).result().map_err(|e| refused(call, e.0))?;
         }
         Ok(handle)
@@ -257,10 +273,10 @@ impl Libraries {
             for plan in self.transforms.drain().map(|(_, plan)| plan) {
                 let _ = fft::cufftDestroy(plan);
             }
-            if let Some(handle) = self.blas.take() {
+            for handle in self.blas.drain().map(|(_, handle)| handle) {
                 let _ = blas::cublasDestroy_v2(handle);
             }
-            if let Some(handle) = self.solver.take() {
+            for handle in self.solver.drain().map(|(_, handle)| handle) {
                 let _ = solve::cusolverDnDestroy(handle);
             }
         }
@@ -362,7 +378,9 @@ mod tests {
             Routine::Potrf { triangle, n },
             Routine::Trsm { side: Side::Left, triangle, op: Op::Transpose, diagonal: Diagonal::Ones, m, n },
             Routine::Getrf { m, n },
+            Routine::GetrfBatched { n },
             Routine::Geqrf { m, n },
+            Routine::GeqrfBatched { m, n },
             Routine::Orgqr { m, n, k },
             Routine::Ormqr { side: Side::Right, op: Op::None, m, n, k },
             Routine::Syevd { triangle, n },

@@ -1,7 +1,8 @@
 //! The text of a plan.
 
 use super::{Kernel, Place, Plan, Step, Tensor, TensorId};
-use std::fmt;
+use crate::order::{Notes, Orders, Times, notes};
+use std::fmt::{self, Write};
 
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -11,7 +12,8 @@ impl fmt::Display for Tensor {
 }
 
 impl fmt::Display for Plan {
-    /// The memory, the tensors and the steps. What the host does says how many bytes are copied for it.
+    /// The memory, the tensors and the steps. What the host does says how many bytes are copied for it. Where there are
+    /// several streams, every step says its own, and what it waits for there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let constants = self.constant_bytes();
         writeln!(f, "plan {} for {}", self.name, self.architecture)?;
@@ -31,25 +33,44 @@ impl fmt::Display for Plan {
                 Place::Constant(n) => writeln!(f, "  {:<16} {tensor} constant {n}", tensor.name)?,
             }
         }
+        let orders = Orders::of(self);
+        let notes = notes(self, &orders);
+        let list = |steps, f: &mut fmt::Formatter<'_>| {
+            let mut text = String::new();
+            self.print(steps, 1, &notes, &mut text)?;
+            f.write_str(&text)
+        };
         if !self.init.is_empty() {
             writeln!(f, "once:")?;
-            self.print(&self.init, 1, f)?;
+            list(&self.init, f)?;
         }
-        writeln!(f, "steps:")?;
-        self.print(&self.steps, 1, f)?;
+        match orders.steps.streams {
+            0 | 1 => writeln!(f, "steps:")?,
+            streams => writeln!(f, "steps:  // on {streams} streams")?,
+        }
+        list(&self.steps, f)?;
+        let order = &orders.steps;
+        if order.times == Times::Modelled && !order.items.is_empty() {
+            let one = match order.streams {
+                0 | 1 => String::new(),
+                _ => format!("; {:.2} us on one stream", order.serial_us),
+            };
+            writeln!(f, "modelled: {:.2} us{one}", order.us)?;
+        }
         let results: Vec<&str> = self.results.iter().map(|&r| self.tensor(r).name.as_str()).collect();
         writeln!(f, "results: {}", results.join(", "))
     }
 }
 
 impl Plan {
-    fn print(&self, steps: &[Step], depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn print(&self, steps: &[Step], depth: usize, notes: &Notes, f: &mut String) -> fmt::Result {
         let names = |ids: &[TensorId]| {
             ids.iter().map(|&id| self.tensor(id).name.as_str()).collect::<Vec<&str>>().join(", ")
         };
         let bytes = |ids: &[TensorId]| ids.iter().filter_map(|&id| self.tensor(id).bytes()).sum::<u64>();
         let indent = "  ".repeat(depth);
         for step in steps {
+            let from = f.len();
             match step {
                 Step::Launch { kernel, tensors } => {
                     writeln!(f, "{indent}{}", self.launch(*kernel, &names(tensors)))?;
@@ -69,9 +90,9 @@ impl Plan {
                 }
                 Step::Either { device, host } => {
                     writeln!(f, "{indent}where the device has {}", self.libraries(device))?;
-                    self.print(device, depth + 1, f)?;
+                    self.print(device, depth + 1, notes, f)?;
                     writeln!(f, "{indent}else")?;
-                    self.print(host, depth + 1, f)?;
+                    self.print(host, depth + 1, notes, f)?;
                 }
                 Step::Host { program, inputs, outputs } => {
                     let step = &self.host[*program as usize];
@@ -91,21 +112,26 @@ impl Plan {
                 }
                 Step::While { condition, test, body } => {
                     writeln!(f, "{indent}while {} of", names(&[*test]))?;
-                    self.print(condition, depth + 1, f)?;
+                    self.print(condition, depth + 1, notes, f)?;
                     writeln!(f, "{indent}do")?;
-                    self.print(body, depth + 1, f)?;
+                    self.print(body, depth + 1, notes, f)?;
                 }
                 Step::Repeat { count, body } => {
                     writeln!(f, "{indent}repeat {count} times")?;
-                    self.print(body, depth + 1, f)?;
+                    self.print(body, depth + 1, notes, f)?;
                 }
                 Step::Choose { index, branches } => {
                     writeln!(f, "{indent}choose by {}", names(&[*index]))?;
                     for (n, branch) in branches.iter().enumerate() {
                         writeln!(f, "{indent}branch {n}")?;
-                        self.print(branch, depth + 1, f)?;
+                        self.print(branch, depth + 1, notes, f)?;
                     }
                 }
+            }
+            if let Some(note) = notes.get(&std::ptr::from_ref(step))
+                && let Some(end) = f[from..].find('\n')
+            {
+                f.insert_str(from + end, &format!("  // {note}"));
             }
         }
         Ok(())

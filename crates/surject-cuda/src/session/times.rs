@@ -16,6 +16,8 @@ impl<D: Device> Session<D> {
     /// As [`Session::go`], and waits; gives the milliseconds that the device took.
     pub fn timed(&mut self) -> Result<f64, RunError> {
         let doing = |error| RunError::Device { what: "measuring".into(), error };
+        // All steps begin and end on this stream.
+        self.on(0)?;
         let from = self.device.mark().map_err(doing)?;
         self.go()?;
         let to = self.device.mark().map_err(doing)?;
@@ -25,6 +27,9 @@ impl<D: Device> Session<D> {
     /// What every launch of the plan takes, each by itself, those of loops and choices once. Tensors of the plan hold
     /// anything afterwards; arguments and constants stay.
     pub fn launch_times(&mut self) -> Result<Vec<LaunchTime>, RunError> {
+        // Whatever other streams still do would count.
+        self.wait()?;
+        self.on(0)?;
         let launches = self.plan.walk().into_iter().filter_map(|(_, step)| match step {
             Step::Launch { kernel, .. } => Some((*kernel, step.clone())),
             _ => None,

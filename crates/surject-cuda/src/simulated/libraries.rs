@@ -2,6 +2,7 @@
 //! column, pivots from 1, operands overwritten, what is not defined filled with what nobody expects.
 
 use super::Simulated;
+use super::queues::{Kind, Moment};
 use crate::call::{Call, Diagonal, Form, Op, Operand, Routine, Side, Triangle, Use, Vectors};
 use crate::{DeviceError, View};
 use surject_runtime::library::{
@@ -29,7 +30,7 @@ impl Simulated {
     }
 
     /// Does a call.
-    pub(super) fn do_call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
+    pub(super) fn do_call(&mut self, call: &Call, tensors: &[View], at: &Moment) -> Result<(), DeviceError> {
         let lost = |what: String| DeviceError::Lost(format!("{} {what}", call.name()));
         let operands = self.ready(call)?;
         let Some((&workspace, views)) =
@@ -60,6 +61,12 @@ impl Simulated {
                 }
             };
             buffers.push(buffer.ok_or_else(|| lost(format!("with an operand of {} bytes", view.bytes)))?);
+        }
+        let what = format!("`{}`", call.name());
+        let usages = operands.iter().map(|operand| operand.usage).chain([Use::Changed]);
+        for (&view, usage) in tensors.iter().zip(usages) {
+            let kind = if usage == Use::Read { Kind::Reads } else { Kind::Writes };
+            self.touch(&what, view, 0..view.bytes as usize, kind, at)?;
         }
         compute(call, &mut buffers).map_err(lost)?;
         for ((operand, &view), buffer) in operands.iter().zip(views).zip(&buffers) {
@@ -101,6 +108,10 @@ fn compute(call: &Call, operands: &mut [Buffer]) -> Done<()> {
             let x = triangular_solve(&a, &b, system).map_err(said)?;
             put(&mut operands[1], &columns(&x, m, n)?)
         }
+        Routine::GetrfBatched { n } => {
+            let call = Call { routine: Routine::Getrf { m: n, n }, ..call.clone() };
+            compute(&call, operands)
+        }
         Routine::Getrf { m, n } => {
             let a = rows(&operands[0], m as usize, n as usize)?;
             let found = lapack(routines::Routine::Lu, &[&a]).map_err(said)?;
@@ -108,7 +119,7 @@ fn compute(call: &Call, operands: &mut [Buffer]) -> Done<()> {
             put(&mut operands[1], &found[1])?;
             put(&mut operands[2], &found[3])
         }
-        Routine::Geqrf { m, n } => {
+        Routine::Geqrf { m, n } | Routine::GeqrfBatched { m, n } => {
             let a = rows(&operands[0], m as usize, n as usize)?;
             let found = lapack(routines::Routine::Qr, &[&a]).map_err(said)?;
             put(&mut operands[0], &columns(&found[0], m as usize, n as usize)?)?;

@@ -355,7 +355,13 @@ impl Planner<'_> {
             launches.push(kernel(&finite, self.gpu, &format!("{name}_finite"))?.launch);
         }
         launches.push(chain);
-        self.launch_all(target, &name, &launches, &temporaries, steps)
+        let cost = match &chosen.kernels {
+            Chained::One(_) => chosen.seconds[0].map(|seconds| seconds * self.gpu.clock),
+            Chained::Apart(_) => None,
+        };
+        // The chain stands behind the kernel that says whether its values are finite.
+        let costs: Vec<Option<f64>> = (1..launches.len()).map(|_| None).chain([cost]).collect();
+        self.launch_all(target, &name, &launches, &temporaries, &costs, steps)
     }
 
     /// The tiles of sums of products of which a mask of literals throws some away.
@@ -402,7 +408,7 @@ impl Planner<'_> {
         let expression = only(self.function, field).ok_or_else(missing)?;
         let schedule = Schedule { directives: vec![Directive::Contract(tiles)] };
         let made = kernel_by(&expression, self.gpu, &format!("{name}_0"), schedule)?;
-        self.launch_all(target, &name, &[made.launch], &[], steps)
+        self.launch_all(target, &name, &[made.launch], &[], &[], steps)
     }
 
     fn launch_all(
@@ -411,10 +417,12 @@ impl Planner<'_> {
         name: &str,
         launches: &[Launch],
         temporaries: &[TensorType],
+        costs: &[Option<f64>],
         steps: &mut Vec<Step>,
     ) -> Result<(), ProgramError> {
         let malformed = |what: String| surject_codegen::CodegenError::Malformed { what, origin: None };
         let forms = self.forms(launches.iter().map(|l| &l.kernel), name).map_err(malformed)?;
+        self.take(&forms, costs.iter().copied());
         let own = self.define(target)?;
         let between = self.temporaries(name, temporaries)?;
         let launches = launches.iter().map(|l| &l.tensors[..]).zip(forms);

@@ -221,6 +221,7 @@ impl Calls<'_, '_> {
             .planner
             .forms(kernels.iter().map(|made| &made.launch.kernel), &assignment)
             .map_err(Refused::Reason)?;
+        self.planner.take(&forms, kernels.iter().map(|made| made.cost));
         let between = self.planner.temporaries(&name, &temporaries)?;
         let defined: HashMap<Var, TensorId> =
             function.params.iter().copied().zip(inputs.iter().copied()).collect();
@@ -316,7 +317,7 @@ impl Calls<'_, '_> {
         let [pivots, order, info] = [targets[1], targets[2], targets[3]].map(|t| self.planner.get(t));
         let (pivots, order, info) = (pivots?, order?, info?);
         let routine = Routine::Getrf { m: of.m, n: of.n };
-        self.call(Call { routine, dtype: of.dtype, batch: of.batch }, &[a, pivots, info])?;
+        self.call(Call { routine, dtype: of.dtype, batch: of.batch }.together(), &[a, pivots, info])?;
         self.rows(of, a, targets[0])?;
         self.order(of, pivots, order)
     }
@@ -376,7 +377,7 @@ impl Calls<'_, '_> {
         let (of, a) = self.columns(arg)?;
         let (tau, info) = (self.planner.get(targets[1])?, self.info(of)?);
         let routine = Routine::Geqrf { m: of.m, n: of.n };
-        self.call(Call { routine, dtype: of.dtype, batch: of.batch }, &[a, tau, info])?;
+        self.call(Call { routine, dtype: of.dtype, batch: of.batch }.together(), &[a, tau, info])?;
         self.rows(of, a, targets[0])
     }
 

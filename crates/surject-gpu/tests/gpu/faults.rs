@@ -59,7 +59,7 @@ fn fails(
     };
     let found = run(&mut device).err();
     assert_eq!(device.held(), [0, 0, 0], "{operation:?} after {after}: {found:?}");
-    assert_eq!(device.left, MEMORY);
+    assert_eq!((device.left, device.events()), (MEMORY, 0));
     found
 }
 
@@ -78,6 +78,10 @@ fn whatever_fails_is_said_and_nothing_is_left() {
         (Operation::Call, 3),
         (Operation::Recorded, 1),
         (Operation::Replay, 2),
+        (Operation::Select, 3),
+        (Operation::Event, 3),
+        (Operation::Signal, 3),
+        (Operation::Wait, 3),
     ] {
         let mut count = 0;
         while let Some(error) = fails(&program, &plan, operation, count, lost()) {

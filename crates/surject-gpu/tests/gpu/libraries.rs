@@ -2,7 +2,9 @@
 //! conventions: matrices column by column, pivots from 1, operands that are overwritten.
 
 use surject_codegen::kernels::schedule::Schedules;
-use surject_cuda::{Library, Plan, Pooled, RunError, Session, Simulated, Step, settle};
+use surject_cuda::{
+    DeviceError, Library, Operation, Plan, Pooled, RunError, Session, Simulated, Step, settle,
+};
 use surject_gpu::Gpu;
 use surject_gpu::program::compile;
 use surject_ir::testing::random_args;
@@ -41,6 +43,10 @@ fn agree(program: &Program, args: &[Buffer]) {
     }
     let counts = session.counts();
     assert!(counts.calls > 0 && counts.host == 0, "{counts:?}\n{}", session.plan());
+    // Calls on streams in an order that nobody expects.
+    let mut late = Session::new(Simulated::shuffled(MEMORY, args.len() as u64), plan.clone()).unwrap();
+    check(&late.run(args).unwrap_or_else(fail));
+    late.wait().unwrap_or_else(|error| panic!("{error}\n{plan}"));
     let mut bare = Simulated::new(MEMORY);
     bare.missing = Library::ALL.to_vec();
     let mut session = Session::new(bare, plan.clone()).unwrap();
@@ -310,4 +316,53 @@ fn what_no_library_has_says_why() {
     let plan = plan(&program("lapack{routine=geev}", &[ty], &results));
     assert!(plan.is_settled() && plan.steps.iter().any(|step| matches!(step, Step::Host { .. })));
     assert!(plan.to_string().contains("// cuSOLVER has no `geev`"), "{plan}");
+}
+
+/// Small matrices of a batch are factored by one call of cuBLAS; where it is missing, by one of cuSOLVER for each.
+#[test]
+fn small_matrices_are_factored_together() {
+    let calls = |plan: &Plan| plan.calls.iter().map(|step| step.call.to_string()).collect::<Vec<String>>();
+    for (routine, shape, results, [together, each]) in [
+        (
+            "getrf",
+            "f32[3,4,4]",
+            &["f32[3,4,4]", "i32[3,4]", "i32[3,4]", "i32[3]"][..],
+            ["cublasSgetrfBatched of 3 times 4x4", "cusolverDnSgetrf of 3 times 4x4"],
+        ),
+        (
+            "geqrf",
+            "c128[2,5,3]",
+            &["c128[2,5,3]", "c128[2,3]"],
+            ["cublasZgeqrfBatched of 2 times 5x3", "cusolverDnZgeqrf of 2 times 5x3"],
+        ),
+    ] {
+        let results: Vec<String> = results.iter().map(ToString::to_string).collect();
+        let program = program(&format!("lapack{{routine={routine}}}"), &[shape.into()], &results);
+        let args = well_conditioned(&program, 3);
+        let plan = plan(&program);
+        assert_eq!(calls(&plan), [together]);
+        let mut whole = Session::new(Simulated::new(MEMORY), plan.clone()).unwrap();
+        let mut device = Simulated::new(MEMORY);
+        device.missing = vec![Library::Cublas];
+        let mut parts = Session::new(device, plan.clone()).unwrap();
+        assert_eq!(calls(parts.plan()), [each]);
+        assert_eq!(parts.run(&args).unwrap(), whole.run(&args).unwrap());
+        assert_eq!((parts.counts().host, whole.counts().calls), (0, 1));
+        let mut device = Simulated::new(MEMORY);
+        device.missing = vec![Library::Cublas, Library::Cusolver];
+        let host = Session::new(device, plan.clone()).unwrap();
+        assert!(host.plan().to_string().contains("// cuSOLVER is not there"), "{}", host.plan());
+        let mut device = Simulated::new(MEMORY);
+        device.fail(Operation::Call, 0, DeviceError::Lost("it fell off the bus".into()));
+        let error = Session::new(device, plan).unwrap().run(&args).expect_err("the call fails");
+        let name = together.split(' ').next().unwrap();
+        assert!(matches!(&error, RunError::Call { call, .. } if call == name), "{error}");
+    }
+    // Matrices that are no squares, and large ones, are factored one by one.
+    for (shape, m, n) in [("f32[2,5,3]", 5, 3), ("f32[2,300,300]", 300, 300)] {
+        let results =
+            [shape.to_string(), format!("i32[2,{}]", m.min(n)), format!("i32[2,{m}]"), "i32[2]".into()];
+        let plan = plan(&program("lapack{routine=getrf}", &[shape.to_string()], &results));
+        assert_eq!(calls(&plan), [format!("cusolverDnSgetrf of 2 times {m}x{n}")]);
+    }
 }

@@ -1,15 +1,15 @@
 //! Instructions for which nobody waits.
 
-use super::{Block, Copy, Done};
+use super::{Access, Block, Copy, Done};
 use crate::arithmetic::{alu, compare, convert, product, signed};
-use crate::code::{Alu, Instruction, Kind, Op, Operand, Part, Rounding, Space, Ty};
+use crate::code::{Alu, Instruction, Kind, Op, Operand, Overflow, Part, Rounding, Space, Ty};
 use crate::memory::{Place, generic, place, specific};
 
 /// The most operands that an operation reads.
 const MOST: usize = 4;
 
 impl Block<'_> {
-    /// Runs an instruction for which nobody waits.
+    /// Runs an instruction for which nobody waits. It is long because it is flat: one arm an instruction.
     pub(super) fn step(&mut self, thread: usize, instruction: &Instruction) -> Done<()> {
         let operands = &instruction.operands;
         let operand = |i: usize| operands.get(i).ok_or_else(|| "an operand is missing".to_string());
@@ -30,7 +30,7 @@ impl Block<'_> {
                 let single = Ty::named("f32").ok_or("no f32")?;
                 let (mut args, count) = self.arguments(thread, operands)?;
                 for arg in &mut args[..count - 1] {
-                    *arg = convert(*arg, *ty, single, Rounding::Nearest, false)?;
+                    *arg = convert(*arg, *ty, single, Rounding::Nearest, Overflow::Wraps)?;
                 }
                 self.set(thread, target()?, alu(*op, single, &args[..count])?)
             }
@@ -46,9 +46,9 @@ impl Block<'_> {
                 }
                 self.set(thread, target()?, product(*part, *ty, a, b, c))
             }
-            Op::Convert { to, from, rounding, saturate } => {
+            Op::Convert { to, from, rounding, overflow } => {
                 let value = self.value(thread, operand(1)?)?;
-                let value = convert(value, *from, *to, *rounding, *saturate)?;
+                let value = convert(value, *from, *to, *rounding, *overflow)?;
                 // A wider register gets the sign.
                 let value = if to.kind == Kind::Signed { signed(value, *to) as u64 } else { value };
                 self.set(thread, target()?, value)
@@ -56,7 +56,7 @@ impl Block<'_> {
             Op::ConvertPair { to } => {
                 let single = Ty::named("f32").ok_or("no f32")?;
                 let (high, low) = (self.value(thread, operand(1)?)?, self.value(thread, operand(2)?)?);
-                let part = |v| convert(v, single, *to, Rounding::Nearest, false);
+                let part = |v| convert(v, single, *to, Rounding::Nearest, Overflow::Wraps);
                 self.set(thread, target()?, part(high)? << 16 | part(low)?)
             }
             Op::SetPredicate { compare: by, ty, join } => {
@@ -97,7 +97,7 @@ impl Block<'_> {
             Op::Load { space, ty } => {
                 let address = self.address(thread, operand(1)?)?;
                 let lanes = list(target()?);
-                self.checked(thread, *space, address, lanes.len() * ty.bytes(), true)?;
+                self.checked(thread, *space, address, lanes.len() * ty.bytes(), Access::Reads)?;
                 for (i, lane) in lanes.iter().enumerate() {
                     let value = self.load(thread, *space, address + (i * ty.bytes()) as u64, ty.bytes())?;
                     // A wider register gets the sign.
@@ -109,7 +109,7 @@ impl Block<'_> {
             Op::Store { space, ty } => {
                 let address = self.address(thread, operand(0)?)?;
                 let lanes = list(operand(1)?);
-                self.checked(thread, *space, address, lanes.len() * ty.bytes(), false)?;
+                self.checked(thread, *space, address, lanes.len() * ty.bytes(), Access::Writes)?;
                 for (i, lane) in lanes.iter().enumerate() {
                     let value = self.value(thread, lane)?;
                     self.store(thread, *space, address + (i * ty.bytes()) as u64, ty.bytes(), value)?;
@@ -146,7 +146,7 @@ impl Block<'_> {
             Op::CopyAsync { bytes } => {
                 let (to, from) = (self.address(thread, operand(0)?)?, self.address(thread, operand(1)?)?);
                 let mut copied = Vec::with_capacity(*bytes);
-                self.checked(thread, Space::Global, from, *bytes, false)?;
+                self.checked(thread, Space::Global, from, *bytes, Access::Writes)?;
                 let each = (*bytes).min(8);
                 for at in (0..*bytes).step_by(each) {
                     let value = self.load(thread, Space::Global, from + at as u64, each)?;
@@ -198,8 +198,15 @@ impl Block<'_> {
     }
 
     /// An access as a whole is aligned, and counts where it is to global memory.
-    fn checked(&mut self, thread: usize, space: Space, address: u64, bytes: usize, reads: bool) -> Done<()> {
-        self.access(thread, space, address, bytes, reads)?;
+    fn checked(
+        &mut self,
+        thread: usize,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        access: Access,
+    ) -> Done<()> {
+        self.access(thread, space, address, bytes, access)?;
         if matches!(place(space, address)?, Place::Buffer(..)) {
             self.counts.accesses += 1;
             self.counts.bytes += bytes as u64;

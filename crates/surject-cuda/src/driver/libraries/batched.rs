@@ -11,7 +11,7 @@ use surject_ir::DType;
 /// The bytes of the arrays of addresses: one for each operand that is a batch of matrices.
 pub(super) fn workspace(call: &Call) -> u64 {
     let arrays = match call.routine {
-        Routine::Trsm { .. } => 2,
+        Routine::Trsm { .. } | Routine::GeqrfBatched { .. } => 2,
         _ => 1,
     };
     if call.is_batched() { arrays * call.batch * size_of::<CUdeviceptr>() as u64 } else { 0 }
@@ -94,4 +94,65 @@ pub(super) fn cholesky(
         }
     };
     done.result().map_err(|e| refused(call, e.0))
+}
+
+/// The LU factors of all square matrices, from the addresses of theirs, to pivots and an `info` for each.
+pub(super) fn lu(
+    handle: blas::cublasHandle_t,
+    call: &Call,
+    n: u64,
+    [array, pivots, info]: [u64; 3],
+) -> Result<(), DeviceError> {
+    let (n, count, pivots, info) = (int(n), int(call.batch), pivots as *mut c_int, info as *mut c_int);
+    macro_rules! factor {
+        ($function:ident) => {
+            // SAFETY: the array has the addresses of so many matrices of this size, and there is room for the pivots and an
+            // `info` of each.
+            unsafe { blas::$function(handle, n, array as *const _, n, pivots, info, count) }
+        };
+    }
+    let done = match call.dtype {
+        DType::F32 => factor!(cublasSgetrfBatched),
+        DType::F64 => factor!(cublasDgetrfBatched),
+        DType::C64 => factor!(cublasCgetrfBatched),
+        _ => factor!(cublasZgetrfBatched),
+    };
+    done.result().map_err(|e| refused(call, e.0))
+}
+
+/// The QR factors of all matrices, from the addresses of theirs and of their `tau`.
+pub(super) fn qr(
+    handle: blas::cublasHandle_t,
+    call: &Call,
+    [m, n]: [u64; 2],
+    [array, tau]: [u64; 2],
+) -> Result<(), DeviceError> {
+    let (m, n, count) = (int(m), int(n), int(call.batch));
+    // It says whether the arguments are right, and lies on the host.
+    let mut info: c_int = 0;
+    macro_rules! factor {
+        ($function:ident) => {
+            // SAFETY: the arrays have the addresses of so many operands of these sizes; the number lies on the host.
+            unsafe { blas::$function(handle, m, n, array as *const _, m, tau as *const _, &mut info, count) }
+        };
+    }
+    let done = match call.dtype {
+        DType::F32 => factor!(cublasSgeqrfBatched),
+        DType::F64 => factor!(cublasDgeqrfBatched),
+        DType::C64 => factor!(cublasCgeqrfBatched),
+        _ => factor!(cublasZgeqrfBatched),
+    };
+    done.result().map_err(|e| refused(call, e.0))?;
+    match info {
+        0 => Ok(()),
+        wrong => Err(refused(call, format!("the argument {} is wrong", -wrong))),
+    }
+}
+
+/// Writes an `info` of success for each matrix, of a routine that has none.
+pub(super) fn succeeded(call: &Call, info: CUdeviceptr, stream: CUstream) -> Result<(), DeviceError> {
+    let bytes = call.batch as usize * size_of::<c_int>();
+    // SAFETY: there is room for an `info` of each matrix.
+    unsafe { result::memset_d8_async(info, 0, bytes, stream) }
+        .map_err(|error| super::super::failed("cuMemsetD8", error))
 }

@@ -73,7 +73,7 @@ trait Number {
     /// How many numbers the workspace of a routine has.
     fn count(handle: sys::cusolverDnHandle_t, routine: &Routine, count: &mut c_int) -> sys::cusolverStatus_t;
 
-    /// Does a routine.
+    /// Does a routine. It is long, where a type has it, because it is flat: one arm a routine.
     fn factor(
         handle: sys::cusolverDnHandle_t,
         routine: &Routine,
@@ -142,7 +142,10 @@ macro_rules! number {
                             sys::$syevd_size(handle, VECTORS, triangle, n, null_mut(), n, null_mut(), count)
                         }
                         Routine::Gesvd { m, n, .. } => sys::$gesvd_size(handle, int(m), int(n), count),
-                        Routine::Fft { .. } | Routine::Trsm { .. } => {
+                        Routine::Fft { .. }
+                        | Routine::Trsm { .. }
+                        | Routine::GetrfBatched { .. }
+                        | Routine::GeqrfBatched { .. } => {
                             sys::cusolverStatus_t::CUSOLVER_STATUS_NOT_SUPPORTED
                         }
                     }
@@ -199,7 +202,10 @@ macro_rules! number {
                             let rest = null_mut();
                             sys::$gesvd(handle, job, job, m, n, a, m, s, u, m, v, n, space, count, rest, info)
                         }
-                        Routine::Fft { .. } | Routine::Trsm { .. } => {
+                        Routine::Fft { .. }
+                        | Routine::Trsm { .. }
+                        | Routine::GetrfBatched { .. }
+                        | Routine::GeqrfBatched { .. } => {
                             sys::cusolverStatus_t::CUSOLVER_STATUS_NOT_SUPPORTED
                         }
                     }
