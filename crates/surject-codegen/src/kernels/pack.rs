@@ -101,7 +101,14 @@ fn panel(
             (true, Some(_)) => {
                 return Err(format!("`{}` is a loop over points and of a reduction", expression.name(of)));
             }
-            (true, None) => span(inside),
+            (true, None) => {
+                let parts = || inside.iter().filter(|a| a.of == of);
+                if parts().map(|a| (a.extent - 1) * a.factor).sum::<i64>() + 1 != span(inside) {
+                    let name = expression.name(of);
+                    return Err(format!("the parts of `{name}` inside of `{at}` are no neighbours"));
+                }
+                span(inside)
+            }
             (false, reduced) => reduced.unwrap_or(1),
         };
         let alike = loops.iter_mut().find(|l| {

@@ -109,51 +109,60 @@ impl Kernels<'_> {
         // Windows are inside or outside as a whole, but for those that may overlap in parts.
         let whole = scatter.places().is_some();
         let next = whole
+            && !window.is_empty()
             && scatter.window_dims.last() == scatter.shape.len().checked_sub(1).as_ref()
             && scatter.dims.update_window_dims.last() == scatter.update_shape.len().checked_sub(1).as_ref();
         let batches = elements(&batch_shape)?;
         self.task(|maker| {
-            maker.fold(batches, &[], |maker, number, _| {
-                let batch = maker.unravel(number, &batch_shape);
-                let start = scatter.start(maker, &batch)?;
-                let zero = maker.int(0);
-                let mut first = vec![zero; scatter.update_shape.len()];
-                scatter.batch_dims.iter().zip(&batch).for_each(|(&d, &at)| first[d] = at);
-                let (target, update) =
-                    (maker.ravel(&start, &scatter.shape), maker.ravel(&first, &scatter.update_shape));
-                let mut inside = Vec::new();
-                if whole {
-                    for (axis, &size) in scatter.shape.iter().enumerate() {
-                        let end = maker.int(size - scatter.window(axis) + 1);
-                        inside.push(maker.within(start[axis], zero, end));
+            maker
+                .fold(batches, &[], |maker, number, _| {
+                    let batch = maker.unravel(number, &batch_shape);
+                    let start = scatter.start(maker, &batch)?;
+                    let zero = maker.int(0);
+                    let mut first = vec![zero; scatter.update_shape.len()];
+                    scatter.batch_dims.iter().zip(&batch).for_each(|(&d, &at)| first[d] = at);
+                    let (target, update) =
+                        (maker.ravel(&start, &scatter.shape), maker.ravel(&first, &scatter.update_shape));
+                    let mut inside = Vec::new();
+                    if whole {
+                        for (axis, &size) in scatter.shape.iter().enumerate() {
+                            let end = maker.int(size - scatter.window(axis) + 1);
+                            inside.push(maker.within(start[axis], zero, end));
+                        }
                     }
-                }
-                let windows = |maker: &mut Maker<'_>| -> Lowered<Vec<Value>> {
-                    let lines = if next { &window[..window.len() - 1] } else { &window[..] };
-                    let mut place = Vec::new();
-                    for &size in lines {
-                        place.push(maker.b.open_for(0, size, 1, LoopKind::Serial, &[]).0);
+                    let windows = |maker: &mut Maker<'_>| -> Lowered<Vec<Value>> {
+                        let lines = if next { &window[..window.len() - 1] } else { &window[..] };
+                        let mut place = Vec::new();
+                        for &size in lines {
+                            place.push(maker.b.open_for(0, size, 1, LoopKind::Serial, &[]).0);
+                        }
+                        let vectors =
+                            if next { pieces(window[window.len() - 1], widest) } else { vec![[1, 0, 1]] };
+                        for [lanes, first, count] in vectors {
+                            let (vector, _) = maker.b.open_for(0, count, 1, LoopKind::Serial, &[]);
+                            let own =
+                                Affine::from(vector).times(lanes).and_then(|o| o.plus(&first.into(), 1));
+                            let mut own: Vec<Affine> = own.into_iter().filter(|_| next).collect();
+                            let mut position: Vec<Affine> = place.iter().map(|&p| p.into()).collect();
+                            position.append(&mut own);
+                            scatter.join_vector(
+                                maker,
+                                targets,
+                                (target, update),
+                                (&start, &position),
+                                (lanes, whole),
+                            )?;
+                            maker.b.close_for(&[]);
+                        }
+                        place.iter().for_each(|_| _ = maker.b.close_for(&[]));
+                        Ok(Vec::new())
+                    };
+                    match all(maker, inside) {
+                        Some(inside) => maker.when(inside, &[], windows),
+                        None => windows(maker),
                     }
-                    let vectors =
-                        if next { pieces(window[window.len() - 1], widest) } else { vec![[1, 0, 1]] };
-                    for [lanes, first, count] in vectors {
-                        let (vector, _) = maker.b.open_for(0, count, 1, LoopKind::Serial, &[]);
-                        let own = Affine::from(vector).times(lanes).and_then(|o| o.plus(&first.into(), 1));
-                        let mut own: Vec<Affine> = own.into_iter().filter(|_| next).collect();
-                        let mut position: Vec<Affine> = place.iter().map(|&p| p.into()).collect();
-                        position.append(&mut own);
-                        scatter.join_vector(maker, targets, (target, update), (&start, &position), (lanes, whole))?;
-                        maker.b.close_for(&[]);
-                    }
-                    place.iter().for_each(|_| _ = maker.b.close_for(&[]));
-                    Ok(Vec::new())
-                };
-                match all(maker, inside) {
-                    Some(inside) => maker.when(inside, &[], windows),
-                    None => windows(maker),
-                }
-            })
-            .map(|_| ())
+                })
+                .map(|_| ())
         })
     }
 
@@ -170,7 +179,9 @@ impl Kernels<'_> {
         let last = shape.len().saturating_sub(1);
         let plain = !shape.is_empty()
             && sizes[last] == 1
-            && [&window.strides, &window.base_dilations, &window.window_dilations].iter().all(|d| d[last] == 1)
+            && [&window.strides, &window.base_dilations, &window.window_dilations]
+                .iter()
+                .all(|d| d[last] == 1)
             && window.padding[last] == (0, 0);
         let (lines, vectors) = match plain {
             true => (&windows[..last], pieces(windows[last], self.widest())),
@@ -178,22 +189,29 @@ impl Kernels<'_> {
         };
         let count = elements(lines)?;
         self.task(|maker| {
-            maker.fold(count, &[], |maker, number, _| {
-                let at = maker.unravel(number, lines);
-                for &[lanes, first, vectors] in &vectors {
-                    maker.fold(vectors, &[], |maker, vector, _| {
-                        let mut at = at.clone();
-                        if plain {
-                            let (own, first) = (maker.scaled(vector, lanes), maker.int(first));
-                            at.push(maker.add(own, first));
-                        }
-                        maker.select_and_join(window, (operand, &shape), (source, &windows), &at, (target, lanes))?;
-                        Ok(Vec::new())
-                    })?;
-                }
-                Ok(Vec::new())
-            })
-            .map(|_| ())
+            maker
+                .fold(count, &[], |maker, number, _| {
+                    let at = maker.unravel(number, lines);
+                    for &[lanes, first, vectors] in &vectors {
+                        maker.fold(vectors, &[], |maker, vector, _| {
+                            let mut at = at.clone();
+                            if plain {
+                                let (own, first) = (maker.scaled(vector, lanes), maker.int(first));
+                                at.push(maker.add(own, first));
+                            }
+                            maker.select_and_join(
+                                window,
+                                (operand, &shape),
+                                (source, &windows),
+                                &at,
+                                (target, lanes),
+                            )?;
+                            Ok(Vec::new())
+                        })?;
+                    }
+                    Ok(Vec::new())
+                })
+                .map(|_| ())
         })
     }
 
@@ -232,7 +250,12 @@ impl Kernels<'_> {
                 let own = own.and_then(|own| lanes_from(own, lanes)).ok_or_else(overflow)?;
                 base = base.plus(&own, step[across]).ok_or_else(overflow)?;
             }
-            maker.growing_line((operands, inits, targets), join, (n, step[axis], from_the_end), (&base, lanes))?;
+            maker.growing_line(
+                (operands, inits, targets),
+                join,
+                (n, step[axis], from_the_end),
+                (&base, lanes),
+            )?;
             self.launches.push(maker.finish());
         }
         Ok(())

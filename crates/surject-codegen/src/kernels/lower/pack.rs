@@ -39,6 +39,8 @@ impl<'a> Lowering<'a> {
         let mem = self.b.alloc("panel", data.dtype, panel.elements, Space::Stack);
         let outside = self.outside();
         let lanes = panel.lanes;
+        // A panel has all iterations, those too that are behind the last one.
+        self.whole = self.whole.minus(self.rest.keys().copied().collect());
         let mut at = Affine::from(0);
         let mut opened = 0;
         for (i, (l, first)) in panel.loops.iter().zip(&first).enumerate() {
