@@ -15,6 +15,10 @@ pub use tiles::Tiles;
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
 
+/// An operation on an element by itself, which may wait for the one before it, or be a formula of many: it costs as much as
+/// so many of those that have lanes.
+const SCALAR: f64 = 4.0;
+
 /// Registers that a sum in lanes uses at once: the latency of an addition is that of several.
 const ACCUMULATORS: i64 = 4;
 
@@ -172,8 +176,16 @@ impl Strategy for Rows {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let lanes = self.0.lanes(expression)?;
         let loops = expression.loops();
-        let row = row(&loops, expression, lanes);
-        let row = row.ok_or_else(|| format!("no {lanes} results lie next to each other"))?;
+        let along = |l: &&LoopInfo| l.parallel && l.extent >= lanes;
+        let found = loops.iter().filter(along).map(|row| self.along(expression, row, lanes));
+        let best = found.min_by(|a, b| a.cost.total_cmp(&b.cost));
+        best.ok_or_else(|| format!("no loop over independent points has {lanes} iterations"))
+    }
+}
+
+impl Rows {
+    /// The lanes are neighbours along a loop.
+    fn along(&self, expression: &Expression, row: &LoopInfo, lanes: i64) -> Proposal {
         let strides = expression.strides(&row.name);
         // Sums of as many rows as several registers hold do not wait for each other.
         let reductions = expression.reductions();
@@ -183,14 +195,14 @@ impl Strategy for Rows {
         let scalar = scalar.fold(0.0, f64::max);
         let wide = lanes * ACCUMULATORS;
         let by = if sums && row.extent % wide == 0 { wide } else { lanes };
-        let mut nest = Nest::new(&loops);
+        let mut nest = Nest::new(&expression.loops());
         nest.vectorise(&row.name, by);
         nest.share(&self.0, expression);
         let lanewise = (work(expression) - scalar).max(0.0);
-        let cost = scalar + cost(lanewise, lanes, strided(&strides), strides.len());
+        let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len());
         let mut directives = nest.directives();
         directives.extend(fused(&self.0, expression));
-        Ok(Proposal { schedule: Schedule { directives }, cost })
+        Proposal { schedule: Schedule { directives }, cost }
     }
 }
 
@@ -260,6 +272,6 @@ impl Strategy for Scalar {
         nest.share(&self.0, expression);
         let mut directives = nest.directives();
         directives.extend(fused(&self.0, expression));
-        Ok(Proposal { schedule: Schedule { directives }, cost: work(expression) })
+        Ok(Proposal { schedule: Schedule { directives }, cost: SCALAR * work(expression) })
     }
 }

@@ -173,7 +173,8 @@ pub enum Op {
     Extract(Value, usize),
     /// The value with another scalar in a lane.
     Insert(Value, usize, Value),
-    /// The lanes joined to a scalar, in an order that the machine chooses.
+    /// The lanes joined to a scalar, in an order that the machine chooses: where there are many, [`halves`] of them are
+    /// joined first.
     ReduceLanes(AccOp, Value),
     /// The value that another thread of the warp has here. All threads of the warp take part.
     Exchange(Source, Value),
@@ -306,6 +307,15 @@ pub struct MatMulSizes {
     pub n: usize,
     /// Terms of a sum.
     pub k: usize,
+}
+
+/// The lanes that are left after each step in which the upper half of many is joined to the lower half, lane by lane: one
+/// after the other, lanes would wait for each other.
+pub fn halves(lanes: usize) -> Vec<usize> {
+    /// Fewer lanes are joined one after the other.
+    const MANY: usize = 16;
+    let halves = std::iter::successors(Some(lanes / 2), |&half| Some(half / 2)).take_while(|&half| half > 0);
+    if lanes >= MANY && lanes.is_power_of_two() { halves.collect() } else { Vec::new() }
 }
 
 impl Kernel {

@@ -98,6 +98,12 @@ impl<'k> Lines<'k> {
         if ty.lanes == 1 { x } else { self.push(Op::Extract(x, lane), Type::scalar(ty.dtype)) }
     }
 
+    /// So many lanes from one on.
+    pub fn lanes(&mut self, x: Value, from: usize, count: usize) -> Value {
+        let ty = Type { lanes: count, ..self.ty(x) };
+        self.push(Op::Shuffle(x, x, (from..from + count).collect()), ty)
+    }
+
     /// The value with another scalar in a lane.
     pub fn insert(&mut self, x: Value, lane: usize, scalar: Value) -> Value {
         let ty = self.ty(x);

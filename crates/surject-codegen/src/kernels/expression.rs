@@ -90,6 +90,8 @@ pub struct AccessInfo {
     pub bytes: usize,
     /// Is it stored?
     pub stored: bool,
+    /// Do some of its elements not exist?
+    pub guarded: bool,
     /// How many elements are accessed, each counted once.
     pub elements: f64,
     /// The loops that it depends on, and how many elements apart their neighbours lie.
@@ -180,15 +182,15 @@ impl Expression {
     /// The loads and stores.
     pub fn accesses(&self) -> Vec<AccessInfo> {
         let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
-            Node::Load { buf, address, .. } => Some((*buf, address, false)),
+            Node::Load { buf, address, guards } => Some((*buf, address, false, !guards.is_empty())),
             _ => None,
         });
-        let stores = self.outputs.iter().map(|o| (o.to, &o.address, true));
-        let access = |(buf, address, stored): (Buf, &crate::expression::address::Lin, bool)| {
+        let stores = self.outputs.iter().map(|o| (o.to, &o.address, true, false));
+        let access = |(buf, address, stored, guarded): (Buf, &Lin, bool, bool)| {
             let &(tensor, dtype, elements) = self.memory.get(&buf)?;
             let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
             let elements = self.dag.points(address.loops()).min(elements as f64);
-            Some(AccessInfo { tensor, bytes: dtype.size(), stored, elements, strides })
+            Some(AccessInfo { tensor, bytes: dtype.size(), stored, guarded, elements, strides })
         };
         loads.chain(stores).filter_map(access).collect()
     }

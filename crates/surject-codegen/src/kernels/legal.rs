@@ -66,9 +66,14 @@ fn value(lines: &mut Lines<'_>, statement: &Statement) -> Result<Option<Value>, 
         }
         Op::ReduceLanes(op, x) => {
             let join = op.binary().ok_or_else(|| (op.to_string(), result.dtype))?;
-            let mut sum = lines.extract(*x, 0);
-            for lane in 1..lines.ty(*x).lanes {
-                let next = lines.extract(*x, lane);
+            let mut all = *x;
+            for half in surject_kernel::halves(lines.ty(*x).lanes) {
+                let [low, high] = [0, half].map(|from| lines.lanes(all, from, half));
+                all = binary(lines, join, low, high)?;
+            }
+            let mut sum = lines.extract(all, 0);
+            for lane in 1..lines.ty(all).lanes {
+                let next = lines.extract(all, lane);
                 sum = binary(lines, join, sum, next)?;
             }
             Some(sum)

@@ -6,6 +6,7 @@
 //! scatter's too. What has no kernel here (Fourier transforms, factorisations) is
 //! left to libraries or the host.
 
+mod in_order;
 mod lanes;
 mod moves;
 mod points;

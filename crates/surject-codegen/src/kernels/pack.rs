@@ -2,7 +2,8 @@
 //!
 //! What the loops inside of one read of a tensor is copied when an iteration of it begins, in the order in which it is read:
 //! the lanes of vectors next to each other, or else what lies next to each other in the tensor. Elements that do not exist
-//! have their fill there, so that the loops inside need no guards.
+//! have their fill there, so that the loops inside need no guards. Loops that move alike in the tensor, as those of a window and
+//! of its elements do, are one in the panel: it has what windows have in common once.
 
 use super::expression::Expression;
 use super::schedule::{Axis, AxisKind, Nest};
@@ -10,12 +11,13 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 
 /// The most bytes of all panels of a kernel, which are on the stack of a thread.
-const MOST: i64 = 1 << 18;
+const MOST: i64 = 1 << 19;
 
 /// A loop of a panel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PanelLoop {
-    pub(crate) of: LoopId,
+    /// The loop of the expression; several where they move alike.
+    pub(crate) of: Vec<LoopId>,
     /// How many of its iterations a panel has.
     pub(crate) span: i64,
     /// How many elements apart neighbours are in the panel.
@@ -77,8 +79,18 @@ fn panel(
     at: &str,
 ) -> Result<Panel, String> {
     let dag = &expression.dag;
-    let Node::Load { address, .. } = &dag[load].node else { return Err("no load".into()) };
+    let Node::Load { address, guards, .. } = &dag[load].node else { return Err("no load".into()) };
     let lanes = inside.last().filter(|a| a.kind == AxisKind::Lanes);
+    // How far a loop moves in the tensor and in guards, where guards bound it.
+    let moves = |l: LoopId| -> Vec<i64> {
+        std::iter::once(address.coeff(l)).chain(guards.iter().map(|g| g.expr.coeff(l))).collect()
+    };
+    let bounded = |a: LoopId, b: LoopId| {
+        guards.iter().any(|g| {
+            let of = g.expr.loops();
+            of.contains(a) && of.contains(b) && of.loops().count() == 2
+        })
+    };
     let mut loops: Vec<PanelLoop> = Vec::new();
     for of in dag[load].deps.loops() {
         let span = |axes: &[Axis]| axes.iter().filter(|a| a.of == of).map(|a| a.extent).product::<i64>();
@@ -89,17 +101,33 @@ fn panel(
             (true, Some(_)) => {
                 return Err(format!("`{}` is a loop over points and of a reduction", expression.name(of)));
             }
-            (true, None) => span(inside),
+            (true, None) => {
+                let parts = || inside.iter().filter(|a| a.of == of);
+                if parts().map(|a| (a.extent - 1) * a.factor).sum::<i64>() + 1 != span(inside) {
+                    let name = expression.name(of);
+                    return Err(format!("the parts of `{name}` inside of `{at}` are no neighbours"));
+                }
+                span(inside)
+            }
             (false, reduced) => reduced.unwrap_or(1),
         };
-        if span > 1 {
-            loops.push(PanelLoop { of, span, stride: 0 });
+        let alike = loops.iter_mut().find(|l| {
+            let is_lanes = lanes.is_some_and(|lanes| lanes.of == of || l.of.contains(&lanes.of));
+            span > 1 && l.of.len() == 1 && !is_lanes && moves(l.of[0]) == moves(of) && bounded(l.of[0], of)
+        });
+        match alike {
+            Some(l) => {
+                l.span += span - 1;
+                l.of.push(of);
+            }
+            None if span > 1 => loops.push(PanelLoop { of: vec![of], span, stride: 0 }),
+            None => {}
         }
     }
     // What lies next to each other stands last.
     let key = |l: &PanelLoop| match lanes {
-        Some(lanes) if lanes.of == l.of => 0,
-        _ => address.coeff(l.of).unsigned_abs().max(1),
+        Some(lanes) if l.of.contains(&lanes.of) => 0,
+        _ => address.coeff(l.of[0]).unsigned_abs().max(1),
     };
     loops.sort_by_key(|l| std::cmp::Reverse(key(l)));
     let mut elements = 1i64;

@@ -1,4 +1,4 @@
-//! Library operations as kernels, on a machine of tasks and on one of threads.
+//! Library operations as kernels, on a machine of tasks, on one of threads, and on one with vectors.
 
 use crate::toy::Toy;
 use std::collections::BTreeSet;
@@ -28,10 +28,27 @@ impl Machine for Threads {
     }
 }
 
-/// Runs a program on both machines; the results are those of the interpreter bit for bit.
+/// The toy machine, with vectors for library operations.
+struct Vectors;
+
+impl Machine for Vectors {
+    fn name(&self) -> &str {
+        "vectors"
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        Toy.strategies()
+    }
+
+    fn vector_bytes(&self) -> usize {
+        16
+    }
+}
+
+/// Runs a program on all machines; the results are those of the interpreter bit for bit.
 fn agrees(program: &Program, args: &[Buffer]) {
     let expected = interp::run(program, "main", args).unwrap();
-    for machine in [&Toy as &dyn Machine, &Threads] {
+    for machine in [&Toy as &dyn Machine, &Threads, &Vectors] {
         let found = run(program, "main", args, machine, &Options::default(), &Schedules::default());
         let (found, _) =
             found.unwrap_or_else(|error| panic!("{}: {}: {error}", program.name, machine.name()));

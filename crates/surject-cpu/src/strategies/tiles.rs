@@ -10,6 +10,29 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 /// once for all of them, from a panel where that pays.
 pub struct Tiles(pub Cpu);
 
+/// Where panels are read.
+#[derive(Clone, Copy, PartialEq)]
+enum Panels {
+    Packed,
+    InPlace,
+}
+
+/// What runs outside of the other: blocks of columns, or of rows.
+#[derive(Clone, Copy, PartialEq)]
+enum Outermost {
+    Columns,
+    Rows,
+}
+
+/// What a schedule of tiles says.
+struct Form<'a> {
+    rows: &'a Rows,
+    /// The columns of a tile.
+    by: i64,
+    panels: Panels,
+    outermost: Outermost,
+}
+
 /// The loop of rows that are summed together, and how many are.
 struct Rows {
     name: String,
@@ -17,19 +40,17 @@ struct Rows {
 }
 
 impl Tiles {
-    /// The columns and rows of a tile: sums, a vector of each column and an element of a row are in registers.
-    fn sizes(&self, lanes: i64, [rows, columns]: [i64; 2], sums: i64) -> (i64, i64) {
+    /// The columns and rows of tiles: sums, a vector of each column and an element of a row are in registers.
+    fn sizes(&self, lanes: i64, [rows, columns]: [i64; 2], sums: i64) -> Vec<(i64, i64)> {
         /// Sums that hide the latency of an addition, and some more.
         const ENOUGH: i64 = 14;
         let registers = self.0.vector_registers;
-        let vectors = if registers >= 32 { 4 } else { 2 };
-        let vectors = [vectors, vectors / 2, 1].into_iter().find(|v| v * lanes <= columns).unwrap_or(1);
-        let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH);
-        if rows <= most {
-            return (vectors * lanes, rows);
-        }
-        let even = (most - most / 3..=most).rev().find(|by| rows % by == 0);
-        (vectors * lanes, even.unwrap_or(most))
+        let fits = |&v: &i64| v == 1 || v * lanes <= columns;
+        let of = |vectors: i64| {
+            let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(rows);
+            ((most - most / 3)..=most).rev().map(move |together| (vectors * lanes, together))
+        };
+        [registers / 8, registers / 16, 1].into_iter().filter(fits).flat_map(of).collect()
     }
 }
 
@@ -68,15 +89,20 @@ impl Strategy for Tiles {
             return Err(format!("no reduction depends on `{}`", column.name));
         }
         let rows = rows(expression, &column, &sums).ok_or("no rows need the same elements")?;
-        let (by, together) = self.sizes(lanes, [rows.extent, column.extent], sums.len() as i64);
-        let rows = Rows { name: rows.name, together };
         let mut best: Option<(Schedule, f64)> = None;
-        for packs in [true, false] {
-            let Ok((schedule, cost)) = self.schedule(expression, &column, (by, lanes), &rows, packs) else {
-                continue;
-            };
-            if fits(expression, &schedule).is_ok() && best.as_ref().is_none_or(|b| cost < b.1) {
-                best = Some((schedule, cost));
+        for (by, together) in self.sizes(lanes, [rows.extent, column.extent], sums.len() as i64) {
+            let rows = Rows { name: rows.name.clone(), together };
+            for (panels, outermost) in [
+                (Panels::Packed, Outermost::Columns),
+                (Panels::InPlace, Outermost::Columns),
+                (Panels::InPlace, Outermost::Rows),
+            ] {
+                let form = Form { rows: &rows, by, panels, outermost };
+                let (schedule, cost) = self.schedule(expression, &column, lanes, &form);
+                let cheaper = best.as_ref().is_none_or(|b| cost < b.1);
+                if cheaper && fits(expression, &schedule).is_ok() {
+                    best = Some((schedule, cost));
+                }
             }
         }
         let (schedule, cost) = best.ok_or("panels that are too large")?;
@@ -90,13 +116,20 @@ impl Tiles {
         &self,
         expression: &Expression,
         column: &LoopInfo,
-        (by, lanes): (i64, i64),
-        rows: &Rows,
-        packs: bool,
-    ) -> Result<(Schedule, f64), String> {
-        /// What a strided access costs, and one that goes to a panel and back.
+        lanes: i64,
+        &Form { rows, by, panels: how, outermost }: &Form<'_>,
+    ) -> (Schedule, f64) {
+        /// What a strided access costs, one that goes to a panel and back, and a line that lies in another page than the one
+        /// before it.
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
+        const PAGE: f64 = 4.0;
+        /// What an element of a panel costs, that of a row being 1: it comes from a cache further away.
+        const PANEL: f64 = 2.0;
+        /// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
+        const NEAR: f64 = 1e6;
+        const NEAR_BYTE: f64 = 0.02;
+        const FAR_BYTE: f64 = 0.12;
         let loops = expression.loops();
         let accesses = expression.accesses();
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
@@ -104,8 +137,12 @@ impl Tiles {
         // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
         let outside = |l: &&LoopInfo| panels.iter().any(|a| depends(a, &l.name)) && l.name != column.name;
         let mut order: Vec<LoopInfo> = loops.iter().filter(outside).cloned().collect();
-        order.push(column.clone());
-        order.extend(loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned());
+        let of_rows: Vec<LoopInfo> =
+            loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned().collect();
+        match outermost {
+            Outermost::Columns => order.extend([&[column.clone()], &of_rows[..]].concat()),
+            Outermost::Rows => order.extend([&of_rows[..], &[column.clone()]].concat()),
+        }
         let mut nest = Nest::new(&order);
         nest.jam(&rows.name, rows.together);
         nest.vectorise(&column.name, by);
@@ -114,24 +151,58 @@ impl Tiles {
         let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
-        let mut cost = work(expression) / lanes as f64 / 2.0;
+        // Loads of a step beside its products.
+        let (vectors, together) = ((by / lanes) as f64, rows.together as f64);
+        let loads = (PANEL * vectors + together) / (vectors * together);
+        let extent = expression.find(&rows.name).map_or(1.0, |l| l.extent as f64);
+        let idle = (extent / together).ceil() * together / extent;
+        let mut cost = work(expression) / lanes as f64 * idle * (0.3 + 0.4 * loads);
+        // What comes from memory again and again.
+        let blocks = (column.extent as f64 / by as f64).ceil();
+        for access in accesses.iter().filter(|a| !a.stored) {
+            let of_columns = depends(access, &column.name);
+            let times = match outermost {
+                Outermost::Columns if !of_columns => blocks,
+                Outermost::Rows if of_columns => (others / together).max(1.0),
+                _ => 1.0,
+            };
+            let bytes = access.elements * access.bytes as f64;
+            cost += bytes * (times - 1.0) * if bytes > NEAR { FAR_BYTE } else { NEAR_BYTE };
+        }
         let mut directives = nest.directives();
         directives.extend(fused(&self.0, expression));
-        let mut tensors: Vec<String> = Vec::new();
+        let mut packed: Vec<(String, &str)> = Vec::new();
         for access in &panels {
             let next = access.stride(&column.name).abs() == 1;
             let each = if next { 1.0 / lanes as f64 } else { STRIDED };
-            // How often an element is loaded, and how often it is packed.
-            let uses = others / rows.together as f64;
-            if packs {
-                tensors.push(access.tensor.to_string());
+            // How often an element is loaded.
+            let uses = others / together;
+            let in_terms = access.strides.iter().any(|s| s.0.starts_with('k'));
+            if how == Panels::Packed && in_terms {
+                packed.push((access.tensor.to_string(), &at));
                 cost += access.elements * (each + PACKED);
-            } else {
+            } else if !next {
                 cost += access.elements * each * uses;
+            } else if by < column.extent {
+                cost += access.elements / by as f64 * PAGE * uses;
             }
         }
-        tensors.dedup();
-        directives.extend(tensors.into_iter().map(|tensor| Directive::Pack { tensor, at: at.clone() }));
-        Ok((Schedule { directives }, cost))
+        // What rows read with guards is read without them from a panel of its own.
+        let inner = format!("{}.o", rows.name);
+        let inner = if order_has(&directives, &format!("{inner}.i")) { format!("{inner}.i") } else { inner };
+        let of_rows = accesses
+            .iter()
+            .filter(|a| !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name));
+        packed.extend(of_rows.map(|a| (a.tensor.to_string(), inner.as_str())));
+        packed.sort();
+        packed.dedup();
+        let pack = |(tensor, at): (String, &str)| Directive::Pack { tensor, at: at.to_string() };
+        directives.extend(packed.into_iter().map(pack));
+        (Schedule { directives }, cost)
     }
+}
+
+/// Does an order of loops have one of this name?
+fn order_has(directives: &[Directive], name: &str) -> bool {
+    directives.iter().any(|d| matches!(d, Directive::Order(order) if order.iter().any(|l| l == name)))
 }

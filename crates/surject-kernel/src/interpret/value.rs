@@ -110,8 +110,19 @@ pub(super) fn pure(agent: &Agent, op: &Op, ty: Type) -> Done<Vec<Scalar>> {
             }
         }
         Op::ReduceLanes(op, x) => {
-            let mut all = lanes(x).iter().copied();
-            let first = all.next();
+            let mut all = lanes(x).to_vec();
+            let mut whole = true;
+            for half in crate::halves(all.len()) {
+                let rest = all.split_off(half);
+                for (sum, x) in all.iter_mut().zip(rest) {
+                    match eval::acc(*op, *sum, x) {
+                        Some(joined) => *sum = joined,
+                        None => whole = false,
+                    }
+                }
+            }
+            let mut all = all.into_iter();
+            let first = all.next().filter(|_| whole);
             let joined = first.and_then(|first| all.try_fold(first, |sum, x| eval::acc(*op, sum, x)));
             joined.map(|joined| vec![joined])
         }

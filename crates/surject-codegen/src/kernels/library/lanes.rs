@@ -1,6 +1,7 @@
 //! Reductions with a function of their own in lanes: neighbouring elements of the result are the lanes of vectors, and each
 //! joins its terms in row-major order.
 
+use super::in_order::strides;
 use super::points::{Maker, elements, known};
 use super::reduce::Reduction;
 use super::{Kernels, Lowered};
@@ -27,13 +28,6 @@ pub(super) struct Lanes {
     lanes: i64,
     first: i64,
     blocks: i64,
-}
-
-/// The distance of neighbours along each axis.
-fn strides(shape: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; shape.len()];
-    (1..shape.len()).rev().for_each(|a| strides[a - 1] = strides[a] * shape[a]);
-    strides
 }
 
 /// Where an element lies, whose place is known by axis.
@@ -115,7 +109,7 @@ impl Kernels<'_> {
 
 impl Maker<'_> {
     /// Opens tasks of vectors, each of which has so many operations.
-    fn open_vectors(&mut self, spread: Spread, vectors: i64, operations: i64) -> Lowered<Value> {
+    pub(super) fn open_vectors(&mut self, spread: Spread, vectors: i64, operations: i64) -> Lowered<Value> {
         let Spread::Tasks { points } = spread else { return self.open_points(spread, vectors) };
         /// Operations of a task, for each point that it would have.
         const EACH: i64 = 16;
@@ -128,7 +122,7 @@ impl Maker<'_> {
     }
 
     /// A position as a part of an address.
-    fn wide_position(&mut self, at: Value) -> Affine {
+    pub(super) fn wide_position(&mut self, at: Value) -> Affine {
         self.b.convert(at, DType::I64).into()
     }
 

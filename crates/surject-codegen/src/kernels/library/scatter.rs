@@ -1,6 +1,7 @@
 //! Scatters. Where no two updates can meet, every update is a point; else every element of the result is one, which joins
 //! its updates in their order: no atomics, and the same result in every run. Few updates it looks for among all; many are
-//! sorted by their windows first, where two windows are the same or have no element in common.
+//! sorted by their windows first, where two windows are the same or have no element in common. A machine of few tasks joins them
+//! in their order ([`super::in_order`]).
 
 use super::moves::{all, batch_axis, start_index};
 use super::points::{Maker, elements};
@@ -12,20 +13,20 @@ use surject_ir::{BinaryOp, DType, Region, ScatterDims, TensorType, Var};
 use surject_kernel::{Access, Place, Value};
 
 /// The operands and the axes of a scatter.
-struct Scatter<'a> {
-    dims: &'a ScatterDims,
-    inputs: &'a [Var],
+pub(super) struct Scatter<'a> {
+    pub(super) dims: &'a ScatterDims,
+    pub(super) inputs: &'a [Var],
     indices: Tensor,
-    updates: &'a [Var],
-    join: &'a Region,
+    pub(super) updates: &'a [Var],
+    pub(super) join: &'a Region,
     /// The sizes of an input.
-    shape: Vec<i64>,
+    pub(super) shape: Vec<i64>,
     /// The sizes of an update.
-    update_shape: Vec<i64>,
+    pub(super) update_shape: Vec<i64>,
     /// The axes of an update that are no window.
-    batch_dims: Vec<usize>,
+    pub(super) batch_dims: Vec<usize>,
     /// The axes of an input that a window has.
-    window_dims: Vec<usize>,
+    pub(super) window_dims: Vec<usize>,
 }
 
 /// Updates that are sorted: fewer are found sooner without.
@@ -39,7 +40,7 @@ impl Scatter<'_> {
 
     /// The places where a window can be, as a box with sizes of the input where windows differ and 1 elsewhere; `None`
     /// where two windows may overlap in parts.
-    fn places(&self) -> Option<Vec<i64>> {
+    pub(super) fn places(&self) -> Option<Vec<i64>> {
         let indexed = |axis: usize| {
             let dims = self.dims;
             dims.scatter_dims_to_operand_dims.contains(&axis) || dims.input_batching_dims.contains(&axis)
@@ -54,13 +55,13 @@ impl Scatter<'_> {
     }
 
     /// The size of the window along an axis of an input.
-    fn window(&self, axis: usize) -> i64 {
+    pub(super) fn window(&self, axis: usize) -> i64 {
         let at = self.window_dims.iter().position(|&d| d == axis);
         at.map_or(1, |i| self.update_shape[self.dims.update_window_dims[i]])
     }
 
     /// Where the window of a batch position begins. What lies outside stays outside, however far.
-    fn start(&self, maker: &mut Maker<'_>, batch: &[Value]) -> Lowered<Vec<Value>> {
+    pub(super) fn start(&self, maker: &mut Maker<'_>, batch: &[Value]) -> Lowered<Vec<Value>> {
         let dims = self.dims;
         let zero = maker.int(0);
         let mut position = vec![zero; self.shape.len()];
@@ -94,6 +95,7 @@ impl Kernels<'_> {
         let scatter =
             Scatter { dims, inputs, indices, updates, join, shape, update_shape, batch_dims, window_dims };
         match scatter.places() {
+            _ if self.is_in_order() => self.scatter_in_order(&scatter),
             _ if unique => self.scatter_updates(&scatter),
             Some(places) if scatter.batches()? >= MANY => self.scatter_sorted(&scatter, &places),
             _ => self.scatter_elements(&scatter),

@@ -6,19 +6,24 @@ use super::points::{Maker, elements};
 use super::shared::{buffers, each, load, open_threads, store};
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
-use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, Var, Window};
 use surject_kernel::{Level, Op, Value};
 
 /// Where an element of a window lies in the operand, and whether there is one: not in the padding and in holes.
-struct Found {
-    exists: Option<Value>,
+pub(super) struct Found {
+    pub(super) exists: Option<Value>,
     /// The number of the element, anything where there is none.
-    element: Value,
+    pub(super) element: Value,
 }
 
 /// Where element `element` of window `at` lies in a tensor of these sizes.
-fn find(maker: &mut Maker<'_>, window: &Window, shape: &[i64], at: &[Value], element: &[Value]) -> Found {
+pub(super) fn find(
+    maker: &mut Maker<'_>,
+    window: &Window,
+    shape: &[i64],
+    at: &[Value],
+    element: &[Value],
+) -> Found {
     let zero = maker.int(0);
     let (mut exists, mut position) = (Vec::new(), Vec::new());
     for (axis, &size) in shape.iter().enumerate() {
@@ -49,7 +54,7 @@ struct Line {
     from_the_end: bool,
 }
 
-fn signed(sizes: &[u64]) -> Vec<i64> {
+pub(super) fn signed(sizes: &[u64]) -> Vec<i64> {
     sizes.iter().map(|&n| n as i64).collect()
 }
 
@@ -62,8 +67,11 @@ impl Kernels<'_> {
         let (shape, out) = (self.sizes(Tensor::Var(operands[0]))?, self.sizes(Tensor::Var(targets[0]))?);
         let sizes = signed(&window.sizes);
         let is_empty = elements(&shape)? == 0;
-        if let Some(line) = self.line(window, &shape) {
-            return self.scan_lines(&line, (operands, inits), &shape);
+        if let Some(line) = self.line(window, &shape).filter(|_| !is_empty) {
+            return match self.is_in_order() {
+                true => self.grow_in_order((line.axis, line.from_the_end), (operands, inits), &shape),
+                false => self.scan_lines(&line, (operands, inits), &shape),
+            };
         }
         let join = &self.call.regions[0];
         self.kernel(elements(&out)?, |maker, point| {
@@ -118,8 +126,7 @@ impl Kernels<'_> {
         };
         let dtypes = self.call.targets.iter().map(|&t| self.call.function.ty(t).dtype.size() as i64);
         let fits = n >= FEW && n.checked_mul(4 * dtypes.sum::<i64>()).is_some_and(|bytes| bytes <= BYTES);
-        let spread = matches!(self.machine.spread(), Spread::Threads { .. });
-        (fits && spread && window.sizes[axis] as i64 == n).then_some(Line { axis, from_the_end })
+        (fits && window.sizes[axis] as i64 == n).then_some(Line { axis, from_the_end })
     }
 
     /// Every line is a block, in which every element joins twice as many before it in each step. Padding takes part with
@@ -215,6 +222,9 @@ impl Kernels<'_> {
 
     /// Every element of the result asks the windows around it, in their order, whether they select it.
     pub(super) fn select_and_scatter(&mut self, window: &Window) -> Lowered<()> {
+        if self.is_in_order() {
+            return self.select_and_scatter_in_order(window);
+        }
         let [operand, source, init] = [0, 1, 2].map(|i| Tensor::Var(self.call.args[i]));
         let target = Tensor::Var(self.call.targets[0]);
         let (shape, windows) = (self.sizes(operand)?, self.sizes(source)?);

@@ -2,6 +2,7 @@
 
 use super::{Lowered, Lowering};
 use crate::CodegenError;
+use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::pack::Panel;
 use crate::kernels::schedule::Axis;
@@ -11,8 +12,8 @@ use surject_kernel::{Affine, LoopKind, Mem, Place, Space, Type, Value};
 pub(super) struct Filled<'a> {
     panel: &'a Panel,
     mem: Mem,
-    /// The iteration of each of its loops with which it begins.
-    first: Vec<Affine>,
+    /// The iterations of each of its loops with which it begins.
+    first: Vec<Vec<Affine>>,
     /// How many scopes are open where it was filled.
     depth: usize,
 }
@@ -33,11 +34,13 @@ impl<'a> Lowering<'a> {
         let Node::Load { buf, address, guards } = &data.node else {
             return Err(CodegenError::malformed("a panel of what is not loaded"));
         };
-        let first: Vec<Affine> =
-            panel.loops.iter().map(|l| self.places.get(&l.of).cloned().unwrap_or_default()).collect();
+        let place = |l: &LoopId| self.places.get(l).cloned().unwrap_or_default();
+        let first: Vec<Vec<Affine>> = panel.loops.iter().map(|l| l.of.iter().map(place).collect()).collect();
         let mem = self.b.alloc("panel", data.dtype, panel.elements, Space::Stack);
         let outside = self.outside();
         let lanes = panel.lanes;
+        // A panel has all iterations, those too that are behind the last one.
+        self.whole = self.whole.minus(self.rest.keys().copied().collect());
         let mut at = Affine::from(0);
         let mut opened = 0;
         for (i, (l, first)) in panel.loops.iter().zip(&first).enumerate() {
@@ -50,9 +53,16 @@ impl<'a> Lowering<'a> {
             }
             if by > 1 {
                 own = own.plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
-                self.lanes = Some((l.of, by as usize));
+                self.lanes = Some((l.of[0], by as usize));
             }
-            self.set(l.of, first.plus(&own, 1).ok_or_else(overflow)?);
+            // The first of loops that move alike goes through all of them.
+            for (number, (&of, first)) in l.of.iter().zip(first).enumerate() {
+                let at = if number == 0 { first.plus(&own, 1).ok_or_else(overflow)? } else { first.clone() };
+                self.set(of, at);
+            }
+            if l.of.len() > 1 {
+                self.whole = self.whole.union(l.of.iter().copied().collect());
+            }
             at = at.plus(&own, l.stride).ok_or_else(overflow)?;
         }
         let place = self.place(*buf, address, guards, data.deps)?;
@@ -71,10 +81,11 @@ impl<'a> Lowering<'a> {
             self.panels.get(&load).ok_or_else(|| CodegenError::malformed("a panel that nobody fills"))?;
         let mut at = Affine::from(0);
         for (l, first) in filled.panel.loops.iter().zip(&filled.first) {
-            let own =
-                self.places.get(&l.of).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
-            let own = own.plus(first, -1).ok_or_else(overflow)?;
-            at = at.plus(&own, l.stride).ok_or_else(overflow)?;
+            for (of, first) in l.of.iter().zip(first) {
+                let missing = || CodegenError::malformed("a loop that is not open");
+                let own = self.places.get(of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
+                at = at.plus(&own, l.stride).ok_or_else(overflow)?;
+            }
         }
         let (mem, depth) = (filled.mem, filled.depth);
         Ok(self.b.load_settled(Place::new(mem, at), ty, depth))

@@ -139,11 +139,16 @@ impl Lowering<'_> {
         (1..axis.factor).contains(&left).then_some(left)
     }
 
-    /// Is a loop the inner one of the only split of a loop, and so has what is left of it?
+    /// Does a loop inside of the outer one of the only split have what is left of it, and no lanes or agents?
     fn takes_rest(&self, of: LoopId, by: i64) -> bool {
-        let all = self.resolved.points.iter().chain(self.resolved.reductions.values().flatten());
-        let mut inner = all.filter(|a| a.of == of && a.factor < by);
-        inner.all(|a| a.extent == by && a.kind != AxisKind::Lanes && !matches!(a.kind, AxisKind::Parallel(_)))
+        let of_nest = |axes: &[Axis]| {
+            let outer = axes.iter().position(|a| a.of == of && a.factor == by);
+            axes.iter().enumerate().filter(|(_, a)| a.of == of && a.factor < by).all(|(i, a)| {
+                let serial = !matches!(a.kind, AxisKind::Lanes | AxisKind::Parallel(_));
+                a.extent == by && serial && outer.is_some_and(|outer| outer < i)
+            })
+        };
+        of_nest(&self.resolved.points) && self.resolved.reductions.values().all(|axes| of_nest(axes))
     }
 
     /// Opens a part of a loop that carries these values.
