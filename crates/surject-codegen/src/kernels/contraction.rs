@@ -32,6 +32,8 @@ pub(crate) struct Parts {
     pub(crate) sum: NodeId,
     pub(crate) left: NodeId,
     pub(crate) right: NodeId,
+    /// What is summed of both, where that is not their product.
+    pub(crate) term: Option<NodeId>,
 }
 
 /// How a sum of products is cut into tiles.
@@ -266,11 +268,48 @@ impl Expression {
 
     /// The parts of the only reduction, if that is a sum of products.
     pub(crate) fn parts(&self) -> Option<Parts> {
+        self.parts_by(&|body| match self.dag[body].node {
+            Node::Binary(BinaryOp::Mul, left, right) => Some((left, right, None)),
+            _ => None,
+        })
+    }
+
+    /// The parts of a sum of products that each side has loops of; else those of a sum of what is computed of two loads.
+    pub(crate) fn sides(&self) -> Option<Parts> {
+        let of_both = |parts: &Parts| {
+            let product = self.product_of(parts);
+            product.is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty())
+        };
+        self.parts().filter(of_both).or_else(|| self.parts_by(&|body| self.pair(body)).filter(of_both))
+    }
+
+    /// The only two loads that a term is computed of, without conditions and positions, and the term.
+    fn pair(&self, body: NodeId) -> Option<(NodeId, NodeId, Option<NodeId>)> {
+        let (mut loads, nodes) = (Vec::new(), self.dag.all_reachable(&[body]));
+        for n in nodes {
+            match self.dag[n].node {
+                Node::Load { .. } => loads.push(n),
+                Node::Const(_) | Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Convert(_) => {
+                }
+                _ => return None,
+            }
+        }
+        match loads[..] {
+            [left, right] => Some((left, right, Some(body))),
+            _ => None,
+        }
+    }
+
+    /// The parts of the only reduction, if that is a sum of terms of two values, which a function finds.
+    fn parts_by(
+        &self,
+        factors: &dyn Fn(NodeId) -> Option<(NodeId, NodeId, Option<NodeId>)>,
+    ) -> Option<Parts> {
         let mut reductions =
             self.nodes().into_iter().filter(|&n| matches!(self.dag[n].node, Node::Reduce { .. }));
         let (sum, None) = (reductions.next()?, reductions.next()) else { return None };
         let Node::Reduce { op: AccOp::Add, body, .. } = self.dag[sum].node else { return None };
-        let Node::Binary(BinaryOp::Mul, left, right) = self.dag[body].node else { return None };
+        let (left, right, term) = factors(body)?;
         // One output that is stored, each element once.
         let [output] = &self.outputs[..] else { return None };
         // Columns are what lies next to each other in it, whichever factor stands first.
@@ -285,11 +324,12 @@ impl Expression {
             Node::Load { buf, .. } => buf == output.to,
             _ => false,
         });
+        let (left, right) = if turned { (right, left) } else { (left, right) };
         (output.join.is_none()
             && once
             && !reads_itself
             && self.dag[sum].deps.minus(all) == LoopSet::default())
-        .then_some(if turned { Parts { sum, left: right, right: left } } else { Parts { sum, left, right } })
+        .then_some(Parts { sum, left, right, term })
     }
 
     /// The parts of a sum of products whose factors matrix units multiply, or the type of one that they do not. Factors
@@ -341,7 +381,7 @@ impl Expression {
 
     /// Do the terms of the right value of a sum of products lie next to each other in memory, along a loop?
     pub fn right_lies_by_terms(&self, term: &str, column: &str) -> bool {
-        match (self.parts(), self.id(term), self.id(column)) {
+        match (self.sides(), self.id(term), self.id(column)) {
             (Some(parts), Some(term), Some(column)) => self.lies_by_terms(parts.right, column, term),
             _ => false,
         }
@@ -448,7 +488,16 @@ impl Expression {
 
     /// The expression as a sum of products, if it is one.
     pub fn product(&self) -> Option<Product> {
-        let parts = self.parts()?;
+        self.product_of(&self.parts()?)
+    }
+
+    /// The expression as a sum of terms of a left and a right value, of which threads sum tiles: their products, or what
+    /// else is computed of them.
+    pub fn pairs(&self) -> Option<Product> {
+        self.product_of(&self.sides()?)
+    }
+
+    fn product_of(&self, parts: &Parts) -> Option<Product> {
         let (left, right) = (self.dag[parts.left].deps, self.dag[parts.right].deps);
         let names = |of: LoopSet, not: LoopSet| -> Vec<String> {
             let own = self.loops.iter().filter(|&&l| of.contains(l) && !not.contains(l));
@@ -463,8 +512,10 @@ impl Expression {
 
 /// Checks tiles against an expression; an error says what does not fit.
 pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction, String> {
-    let parts = expression.parts().ok_or("the expression is no sum of products over independent points")?;
-    let product = expression.product().ok_or("the expression is no sum of products")?;
+    let by_threads = tiles.is_by_threads();
+    let parts = expression.sides().filter(|p| by_threads || p.term.is_none()).or_else(|| expression.parts());
+    let parts = parts.ok_or("the expression is no sum of products over independent points")?;
+    let product = expression.product_of(&parts).ok_or("the expression is no sum of products")?;
     let rows = tiles.rows().map(|name| (name, &product.rows, "only the left value depends on"));
     let others = [
         (tiles.loops[1].as_str(), &product.columns, "only the right value depends on"),
@@ -515,6 +566,10 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let has_terms = |l: &LoopId| expression.dag.extent(*l) > 0;
     if !matches!(&expression.dag[parts.sum].node, Node::Reduce { loops, .. } if loops.iter().all(has_terms)) {
         return Err("the sum has no terms".into());
+    }
+    // What is computed of two terms that do not exist is not always zero.
+    if parts.term.is_some() && (tiles.masked || expression.dag.extent(loops[2]) % k != 0) {
+        return Err(format!("terms that are no products fill tiles of {k}, and no mask leaves them out"));
     }
     // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
     let bring = |value, own, size, one_by_one| {

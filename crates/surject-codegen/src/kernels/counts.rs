@@ -38,6 +38,8 @@ pub struct AccessCount {
     pub sectors: f64,
     /// The distinct sectors that a block touches.
     pub of_block: f64,
+    /// The bytes of distinct elements that a block accesses.
+    pub needed: f64,
     /// How often a thread accesses after it has waited for what it accessed before.
     pub turns: f64,
     /// The phase of the kernel they belong to: the accesses of one are under way at the same time.
@@ -303,13 +305,15 @@ impl<'a> Counting<'a> {
         let (lines, sectors) = self.of_request(steps, begin, bytes);
         let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
+        let whole = self.whole(loops);
         AccessCount {
             stored: pattern.stored,
             bytes: bytes as f64,
             requests: self.warps() * times,
             lines,
             sectors,
-            of_block: self.of_block(steps, begins, size) * self.whole(loops),
+            of_block: self.of_block(steps, begins, size, self.units.sector) * whole,
+            needed: self.of_block(steps, begins, size, 1) * whole,
             turns: waits.map(|s| s.axis.extent as f64).product(),
             phase: 0,
         }
@@ -350,13 +354,17 @@ impl<'a> Counting<'a> {
         let threads = self.resolved.threads.unwrap_or(1).min(self.units.warp);
         let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == thread).collect();
         let (mut lines, mut sectors) = (BTreeSet::new(), BTreeSet::new());
-        for t in 0..threads {
+        'threads: for t in 0..threads {
             let mut at = begin;
             for s in steps.iter().filter(|s| s.axis.kind == thread) {
                 let mut own = t;
                 if let Some(place) = together.iter().position(|a| std::ptr::eq(*a, s.axis)) {
                     let inner: i64 = together[place + 1..].iter().map(|a| a.extent).product();
                     own = t / inner.max(1) % s.axis.extent.max(1);
+                }
+                // A loop that has fewer iterations leaves threads idle.
+                if own.saturating_mul(s.axis.factor) >= self.expression.dag.extent(s.axis.of) {
+                    continue 'threads;
                 }
                 at = at.saturating_add(own.saturating_mul(s.bytes));
             }
@@ -367,8 +375,8 @@ impl<'a> Counting<'a> {
         (lines.len() as f64, sectors.len() as f64)
     }
 
-    /// The distinct sectors that a block touches.
-    fn of_block(&self, steps: &[Step<'_>], begins: &BTreeSet<i64>, size: i64) -> f64 {
+    /// The distinct pieces of memory of so many bytes that a block touches.
+    fn of_block(&self, steps: &[Step<'_>], begins: &BTreeSet<i64>, size: i64, piece: i64) -> f64 {
         let own = steps.iter().filter(|s| s.axis.kind != AxisKind::Parallel(Level::Block));
         let mut all: Vec<(i64, i64)> = own.map(|s| (s.bytes.abs(), s.axis.extent)).collect();
         if let (Some(first), Some(last)) = (begins.first(), begins.last())
@@ -381,18 +389,18 @@ impl<'a> Counting<'a> {
         // Bytes that lie next to each other, or in the same sectors; and how many such pieces there are.
         let (mut run, mut pieces, mut aligned) = (size, 1.0, true);
         for (by, extent) in all {
-            if by <= run.max(self.units.sector) {
+            if by <= run.max(piece) {
                 run = run.saturating_add(by.saturating_mul(extent - 1));
             } else {
                 pieces *= extent as f64;
-                aligned &= by % self.units.sector == 0;
+                aligned &= by % piece == 0;
             }
         }
-        let sector = self.units.sector as f64;
+        let piece = piece as f64;
         let each = match aligned {
-            true => (run as f64 / sector).ceil(),
+            true => (run as f64 / piece).ceil(),
             // Pieces begin anywhere in a sector.
-            false => 1.0 + (run - 1).max(0) as f64 / sector,
+            false => 1.0 + (run - 1).max(0) as f64 / piece,
         };
         pieces * each
     }

@@ -106,8 +106,15 @@ fn hides(tiles: &Tiles) -> bool {
     tiles.share == Share::Group(Feed::Boxes) && tiles.warps() > GROUP
 }
 
-/// Cycles of a turn, beside those between turns: of elements of so many bytes, where a multiprocessor runs so many blocks.
-fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
+/// Operations of a term and its sum: one, where that is a product.
+fn operations_of_term(expression: &Expression, terms: f64) -> f64 {
+    let is_product = expression.product().is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty());
+    if is_product { 1.0 } else { (expression.operations() / terms.max(1.0) - 1.0).max(1.0) }
+}
+
+/// Cycles of a turn, beside those between turns: of elements of so many bytes and terms of so many operations, where a
+/// multiprocessor runs so many blocks.
+fn turn(gpu: &Gpu, tiles: &Tiles, (bytes, each): (f64, f64), at_once: f64) -> f64 {
     let [m, n, k] = tiles.tile.map(|size| size as f64);
     let (products, warps, own) = (m * n * k, tiles.warps() as f64, own_rows(tiles) as f64);
     let of_one = |rate: f64| products / (rate / gpu.clock / gpu.multiprocessors as f64);
@@ -115,7 +122,7 @@ fn turn(gpu: &Gpu, tiles: &Tiles, bytes: f64, at_once: f64) -> f64 {
         Share::Thread(_) | Share::Grid { .. } => {
             let cycles = reads(tiles, own, n, bytes);
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
-            (of_one(scalar), warps * k * cycles)
+            (each * of_one(scalar), warps * k * cycles)
         }
         Share::Warp(_) => {
             // Every warp rounds what it reads, where that is tf32.
@@ -157,7 +164,7 @@ pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once
     let turns = sums / terms * (terms / k).ceil() * (extent(&tiles.loops[1]) / n).ceil();
     let registers = sums_of_thread(tiles) * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
     // Rows that are not summed in stages wait for every turn.
-    (turns * (turn(gpu, tiles, bytes, at_once) + TURN / at_once), registers)
+    (turns * (turn(gpu, tiles, (bytes, 1.0), at_once) + TURN / at_once), registers)
 }
 
 /// The time of an expression by tiles.
@@ -189,7 +196,8 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let by_registers = REGISTERS / ((sums_of_thread(tiles) * words + OTHER_REGISTERS) * threads);
     let by_shared = gpu.shared as f64 / (stages(tiles) * (m + n) * k * bytes);
     let at_once = by_registers.min(by_shared).floor().clamp(1.0, most);
-    let turn = turn(gpu, tiles, bytes, at_once) + between / at_once;
+    let each = operations_of_term(expression, points * sums);
+    let turn = turn(gpu, tiles, (bytes, each), at_once) + between / at_once;
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
@@ -198,7 +206,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
         Share::Warp(_) => peak(gpu, bytes),
         Share::Group(_) => gpu.group_products,
     };
-    let arithmetic = points * sums / peak;
+    let arithmetic = each * points * sums / peak;
     let seconds = LAUNCH + (cycles / gpu.clock).max(memory);
     let busy = blocks / (most * gpu.multiprocessors as f64);
     Model { seconds, memory, arithmetic, coalescing: 1.0, busy }

@@ -14,10 +14,14 @@ const LINE: i64 = 128;
 const WIDEST: i64 = 16;
 /// Bytes that one multiprocessor gets from the caches in a cycle at most.
 const OF_ONE: f64 = 64.0;
+/// Bytes of the cache of all multiprocessors: the least of the machines here.
+const SHARED_CACHE: f64 = 40e6;
 /// Blocks that a multiprocessor runs at once.
 const BLOCKS: f64 = 32.0;
-/// The cycles from a load to its use: from memory or the cache of all multiprocessors, and from the nearest one.
+/// The cycles from a load to its use: from the cache of all multiprocessors, from memory where that is too small, and from
+/// the nearest cache.
 const FAR: f64 = 450.0;
+const FARTHEST: f64 = 900.0;
 const NEAR: f64 = 40.0;
 /// The cycles in which the threads of a warp join what they have, and those in which warps do.
 const JOIN: f64 = 150.0;
@@ -60,13 +64,18 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let in_order = operations / blocks.max(1.0) / (warps * gpu.warp as f64) * DEPENDENT;
     let cycles_of_operations =
         (operations / multiprocessors / lanes * uneven).max(in_order * (most / resident).ceil());
-    let waits = waited(&counts, held) + JOIN * joins[0] + JOIN_WARPS * joins[1];
+    let far = if needed > SHARED_CACHE { FARTHEST } else { FAR };
+    let waits = waited(&counts, held, far) + JOIN * joins[0] + JOIN_WARPS * joins[1];
     let cycles = cycles_of_cache
         .max(cycles_of_requests)
         .max(cycles_of_operations)
         .max(waits * (most / resident).ceil());
     let seconds = LAUNCH + memory.max(cycles / gpu.clock);
-    let coalescing = if bytes > 0.0 { (needed / bytes).min(1.0) } else { 1.0 };
+    let sector = gpu.sector as f64;
+    // What every block needs of the sectors that it touches: that blocks read the same is no matter of how.
+    let useful: f64 =
+        accesses.iter().map(|a| (a.needed * blocks).min(fetched(a, *blocks, held) * sector)).sum();
+    let coalescing = if bytes > 0.0 { useful / bytes } else { 1.0 };
     Model { seconds, memory, arithmetic, coalescing, busy: 1.0 / uneven }
 }
 
@@ -86,13 +95,13 @@ fn fetched(access: &AccessCount, blocks: f64, held: bool) -> f64 {
 }
 
 /// The cycles that a thread waits for what it loads: the accesses of a phase are under way at the same time.
-fn waited(counts: &Counts, held: bool) -> f64 {
+fn waited(counts: &Counts, held: bool, distance: f64) -> f64 {
     let mut phases: Vec<f64> = Vec::new();
     for access in counts.accesses.iter().filter(|a| !a.stored) {
         let touched = (access.requests * access.sectors).max(1.0);
         let far = fetched(access, counts.blocks, held) / touched;
         let turns = (access.turns / UNROLLED).ceil();
-        let cycles = FAR.max(turns * (far * FAR + (1.0 - far) * NEAR));
+        let cycles = distance.max(turns * (far * distance + (1.0 - far) * NEAR));
         if phases.len() <= access.phase {
             phases.resize(access.phase + 1, 0.0);
         }

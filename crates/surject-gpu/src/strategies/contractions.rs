@@ -11,6 +11,8 @@ use surject_codegen::kernels::schedule::Directive;
 /// Rows, columns and terms from which on there are tiles.
 const TILED: i64 = 8;
 
+/// The columns of a narrow tile.
+const NARROW: i64 = 16;
 /// Warps of a block, rows of a thread, columns of the tile, and threads of a warp along the columns.
 const GRIDS: [(i64, i64, i64, i64); 13] = [
     (4, 8, 128, 8),
@@ -55,7 +57,11 @@ impl Strategy for Contractions {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let product = expression.product().ok_or("the expression is no sum of products")?;
+        let product = match self.by {
+            By::Threads => expression.pairs().or_else(|| expression.product()),
+            By::Units | By::Groups => expression.product(),
+        };
+        let product = product.ok_or("the expression is no sum of products")?;
         let factors = expression.matrix_units();
         if self.by == By::Groups && self.gpu.group_products == 0.0 {
             return Err("the machine has no products by four warps".into());
@@ -79,7 +85,7 @@ impl Strategy for Contractions {
             groups.push(several.join(","));
         }
         let by_terms = expression.right_lies_by_terms(&terms.name, &columns.name);
-        let shares = self.shares(expression, by_terms, terms.extent);
+        let shares = self.shares(expression, by_terms, [columns.extent, terms.extent]);
         let all = groups.iter().flat_map(|rows| shares.iter().map(move |share| (rows, share)));
         let proposals = all.filter_map(|(rows, &(tile, share))| {
             let loops = [rows.clone(), columns.name.clone(), terms.name.clone()];
@@ -105,7 +111,12 @@ impl Strategy for Contractions {
 
 impl Contractions {
     /// Tiles, and who sums what of them; the first of those that take the same time is the best.
-    fn shares(&self, expression: &Expression, by_terms: bool, terms: i64) -> Vec<([i64; 3], Share)> {
+    fn shares(
+        &self,
+        expression: &Expression,
+        by_terms: bool,
+        [width, terms]: [i64; 2],
+    ) -> Vec<([i64; 3], Share)> {
         let mut all = Vec::new();
         if self.by == By::Groups {
             let tiles = [(128, 256), (256, 128), (192, 256), (128, 128), (64, 256), (64, 128), (64, 64)];
@@ -148,8 +159,9 @@ impl Contractions {
             }
         }
         // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products, and
-        // fewer along the columns waste nothing where there are few columns.
-        for (warps, rows, columns, across) in GRIDS {
+        // fewer along the columns waste nothing where there are few columns. Of many a narrow tile brings the rows too often.
+        let fit = GRIDS.into_iter().filter(|grid| grid.2 > NARROW || width <= NARROW);
+        for (warps, rows, columns, across) in fit {
             let lanes = if by_terms { 1 } else { widest };
             for depth in [16, 32] {
                 let share = Share::Grid { own: [rows, lanes], across };

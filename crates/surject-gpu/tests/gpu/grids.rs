@@ -79,8 +79,29 @@ fn cases() -> Vec<(Program, &'static str, bool)> {
     ]
 }
 
+/// Sums of what is computed of two values otherwise, by both kinds of tiles.
+fn pairs() -> Vec<(Program, &'static str, bool)> {
+    let of = |[m, n, k]: [usize; 3], right: &str, term: &str| {
+        let b = if right == "j,k" { [n, k] } else { [k, n] };
+        let term = term.replace("B", &format!("b[{right}]")).replace("A", "a[i,k]");
+        program(
+            &format!("a: f32[{m},{k}], b: f32[{},{}]", b[0], b[1]),
+            &format!(
+                "y : f32[{m},{n}] =: over i<{m}, j<{n}: sqrt(+ over i<{m}, j<{n}, k<{k} at [i,j]: {term})"
+            ),
+        )
+    };
+    let distance = "(A - B) * (A - B)";
+    vec![
+        (of([64, 128, 32], "j,k", distance), "tile 64 64 16 grid 8 1 across 8", true),
+        (of([64, 128, 32], "k,j", distance), "tile 64 64 16 grid 8 4 across 8", true),
+        (of([70, 90, 48], "j,k", "abs(A - B) + 1.0f32"), "tile 64 64 16 grid 8 1 across 8", false),
+        (of([70, 90, 48], "k,j", "max(A, B) * 0.5f32"), "tile 64 128 16 thread 8 4", false),
+    ]
+}
+
 fn schedule(expression: &Expression, tile: &str) -> Schedule {
-    let product = expression.product().unwrap();
+    let product = expression.pairs().unwrap();
     let text = match tile {
         "" => format!(
             "contract {} {} {} tile 64 64 16 grid 8 4 across 8",
@@ -98,7 +119,8 @@ fn schedule(expression: &Expression, tile: &str) -> Schedule {
 #[test]
 fn grids_give_what_the_interpreter_gives() {
     let (mut collected, mut machines) = (Collected::default(), Vec::new());
-    let all = cases();
+    let mut all = cases();
+    all.extend(pairs());
     for (program, tile, in_background) in &all {
         let function = program.function("main").unwrap();
         let args = random_args(function, 3);
@@ -144,6 +166,23 @@ fn a_grid_has_threads_along_both() {
         let error = text.parse::<Schedule>().unwrap().check(&expression).unwrap_err().to_string();
         assert!(error.contains(why), "{tile}: {error}");
     }
+}
+
+/// Terms that do not exist are zero on both sides, of which not every term is zero.
+#[test]
+fn terms_that_are_no_products_fill_tiles() {
+    let program = program(
+        "a: f32[64,40], b: f32[64,40]",
+        "y : f32[64,64] =:+ over i<64, j<64, k<40 at [i,j]: abs(a[i,k] - b[j,k])",
+    );
+    let (_, expression) = expressions(program.function("main").unwrap()).unwrap().remove(0);
+    let text =
+        |k: i64| format!("contract i0 i1 k0 tile 64 64 {k} grid 8 1 across 8").parse::<Schedule>().unwrap();
+    assert!(text(8).check(&expression).is_ok());
+    let error = text(16).check(&expression).unwrap_err().to_string();
+    assert!(error.contains("fill tiles of 16"), "{error}");
+    let units = "contract i0 i1 k0 tile 64 64 16 warp 16".parse::<Schedule>().unwrap();
+    assert!(units.check(&expression).is_err());
 }
 
 /// The tiles of large products spill nothing.

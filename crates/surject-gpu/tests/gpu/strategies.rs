@@ -326,7 +326,7 @@ fn cases() -> Vec<Case> {
             "product f32",
             "a: f32[64,64], b: f32[64,128]",
             &product("f32", (64, 128, 64), "i,k", "k,j"),
-            3.0,
+            5.0,
             100_000,
         ),
         one(
@@ -334,7 +334,7 @@ fn cases() -> Vec<Case> {
             "odd product",
             "a: f32[70,45], b: f32[45,130]",
             &product("f32", (70, 130, 45), "i,k", "k,j"),
-            4.0,
+            6.0,
             100_000,
         ),
         one(
@@ -342,7 +342,7 @@ fn cases() -> Vec<Case> {
             "product by columns",
             "a: f32[40,64], b: f32[128,40]",
             &product("f32", (64, 128, 40), "k,i", "j,k"),
-            3.0,
+            5.0,
             100_000,
         ),
         one(
@@ -350,7 +350,7 @@ fn cases() -> Vec<Case> {
             "product bf16",
             "a: bf16[64,32], b: bf16[32,128]",
             &product("bf16", (64, 128, 32), "i,k", "k,j"),
-            2.5,
+            5.0,
             100_000,
         ),
         one(

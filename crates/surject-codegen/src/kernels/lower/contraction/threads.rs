@@ -5,8 +5,10 @@
 //! before the products of a turn, and stored into the other stage after them; or copied in the background.
 
 use super::super::super::contraction::Share;
-use super::super::joined_in;
+use super::super::{Frame, joined_in};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, WIDEST, overflow};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
@@ -175,12 +177,14 @@ impl Lowering<'_> {
         let spot = self.spot(c, [rows, lanes], left, agents)?;
         let mut products =
             Products { rows, lanes, groups: groups(c, lanes), joined, spot, stage: stage.clone(), sums };
+        let of_both =
+            c.parts.term.map(|term| Term { term, left: left.node, right: right.node, column: right.own });
         for chunk in (0..written).step_by(TERMS as usize) {
-            let term = Affine::from(number).plus(&chunk.into(), 1).ok_or_else(overflow)?;
-            let columns = self.columns(right, &products, &term)?;
+            let first = Affine::from(number).plus(&chunk.into(), 1).ok_or_else(overflow)?;
+            let columns = self.columns(right, &products, &first)?;
             match left.how.by_terms {
-                true => self.row_by_row(left, &mut products, &term, &columns)?,
-                false => self.term_by_term(left, &mut products, &term, &columns)?,
+                true => self.row_by_row(left, &mut products, (&first, of_both), &columns)?,
+                false => self.term_by_term(left, &mut products, (&first, of_both), &columns)?,
             }
         }
         Ok(self.b.close_for(&products.sums))
@@ -250,7 +254,7 @@ impl Lowering<'_> {
         &mut self,
         left: &Side,
         p: &mut Products,
-        first: &Affine,
+        (first, of_both): (&Affine, Option<Term>),
         columns: &[Vec<Value>],
     ) -> Lowered<()> {
         let step = at_once(self.expression.dag[left.node].dtype, TERMS);
@@ -258,7 +262,7 @@ impl Lowering<'_> {
             for from in (0..TERMS).step_by(step as usize) {
                 let found = self.rows(left, p, (row, first, from), step)?;
                 for (value, columns) in found.into_iter().zip(&columns[from as usize..]) {
-                    self.add_row(p, row, value, columns);
+                    self.add_row(p, (row, of_both), value, columns)?;
                 }
             }
         }
@@ -270,7 +274,7 @@ impl Lowering<'_> {
         &mut self,
         left: &Side,
         p: &mut Products,
-        first: &Affine,
+        (first, of_both): (&Affine, Option<Term>),
         columns: &[Vec<Value>],
     ) -> Lowered<()> {
         let step = at_once(self.expression.dag[left.node].dtype, p.rows);
@@ -280,7 +284,7 @@ impl Lowering<'_> {
                 values.extend(self.rows(left, p, (row, first, term), step)?);
             }
             for (row, value) in (0..).zip(values) {
-                self.add_row(p, row, value, columns);
+                self.add_row(p, (row, of_both), value, columns)?;
             }
         }
         Ok(())
@@ -301,7 +305,16 @@ impl Lowering<'_> {
     }
 
     /// Adds the products of a row's value and the columns of a term to the sums.
-    fn add_row(&mut self, p: &mut Products, row: i64, value: Value, columns: &[Value]) {
+    fn add_row(
+        &mut self,
+        p: &mut Products,
+        (row, of_both): (i64, Option<Term>),
+        value: Value,
+        columns: &[Value],
+    ) -> Lowered<()> {
+        if let Some(term) = of_both {
+            return self.add_terms(p, (row, term), value, columns);
+        }
         let dtype = self.b.ty(value).dtype;
         let value = self.b.broadcast(value, p.lanes as usize);
         for (group, &column) in columns.iter().enumerate() {
@@ -315,6 +328,43 @@ impl Lowering<'_> {
                 self.b.binary(BinaryOp::Add, *sum, product)
             };
         }
+        Ok(())
+    }
+
+    /// Adds what is computed of a row's value and the columns of a term to the sums.
+    fn add_terms(
+        &mut self,
+        p: &mut Products,
+        (row, of_both): (i64, Term),
+        value: Value,
+        columns: &[Value],
+    ) -> Lowered<()> {
+        for (group, &column) in columns.iter().enumerate() {
+            let (depth, outside) = (self.frames.len(), self.lanes);
+            self.lanes = (p.lanes > 1).then_some((of_both.column, p.lanes as usize));
+            let values = [(of_both.left, value), (of_both.right, column)].into_iter().collect();
+            self.frames.push(Frame { binds: LoopSet::default(), values });
+            let sum = &mut p.sums[group * p.rows as usize + row as usize];
+            let dtype = self.expression.dag[of_both.term].dtype;
+            *sum = match self.expression.dag[of_both.term].node {
+                Node::Binary(BinaryOp::Mul, x, y)
+                    if dtype == p.joined && matches!(dtype, DType::F32 | DType::F64) =>
+                {
+                    let lanes = p.lanes as usize;
+                    let (x, y) = (self.operand(x, lanes)?, self.operand(y, lanes)?);
+                    let ty = self.b.ty(*sum);
+                    self.b.pure(Op::Fma(x, y, *sum), ty)
+                }
+                _ => {
+                    let term = self.operand(of_both.term, p.lanes as usize)?;
+                    let term = self.b.convert(term, p.joined);
+                    self.b.binary(BinaryOp::Add, *sum, term)
+                }
+            };
+            self.frames.truncate(depth);
+            self.lanes = outside;
+        }
+        Ok(())
     }
 
     /// Computes and stores what depends on the sums.
@@ -349,6 +399,15 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// What is summed of two values, where that is not their product, and the loop over columns.
+#[derive(Clone, Copy)]
+struct Term {
+    term: NodeId,
+    left: NodeId,
+    right: NodeId,
+    column: LoopId,
 }
 
 /// Where the rows and columns of a thread are in a tile.
