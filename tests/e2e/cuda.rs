@@ -106,6 +106,56 @@ fn archives_run_without_a_compiler() {
     }
 }
 
+/// A product by four warps whose operands are brought in boxes, where a schedule asks for it: by the command, and in an archive.
+#[test]
+fn a_schedule_asks_for_boxes() {
+    let folder = std::env::temp_dir().join(format!("surject-boxes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (program, schedule, archive) = (path("p.mlir"), path("p.schedule"), path("p.sjx"));
+    let text = "func.func @main(%arg0: tensor<64x128xbf16>, %arg1: tensor<128x64xbf16>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<64x128xbf16>, tensor<128x64xbf16>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+";
+    std::fs::write(&program, text).unwrap();
+    std::fs::write(&schedule, "kernel v0_0\ncontract i0 i1 k0 tile 64 64 64 group tma\n").unwrap();
+    let ptx = ["opt", &program, "--emit", "ptx", "--machine", "sm_90a", "--schedule", &schedule];
+    let ptx = surject(&ptx).unwrap_or_else(|e| panic!("{e}"));
+    assert!(ptx.contains("cp.async.bulk.tensor.2d") && ptx.contains("wgmma.mma_async"), "{ptx}");
+    // Small integers, whose sums are exact.
+    let operand = |shape: &[usize], by: usize| {
+        let bytes = (0..shape[0] * shape[1]).flat_map(|i| {
+            let value = (i * by % 9) as f32 - 4.0;
+            ((value.to_bits() >> 16) as u16).to_le_bytes()
+        });
+        let bytes: Vec<u8> = bytes.collect();
+        Buffer::from_bytes(surject_runtime::DType::BF16, shape, &bytes).expect("as many elements")
+    };
+    let args = [operand(&[64, 128], 5), operand(&[128, 64], 7)];
+    let files: Vec<String> = (0..2).map(|i| path(&format!("in{i}.bf16.npy"))).collect();
+    args.iter().zip(&files).for_each(|(arg, file)| npy::write(file, arg).expect("it is written"));
+    let expected = path("out0.npy");
+    let out = folder.to_string_lossy().into_owned();
+    let on_host = ["run", &program, "-i", &files[0], "-i", &files[1], "--out", &out];
+    surject(&on_host).unwrap_or_else(|e| panic!("{e}"));
+    let mut on_device = vec!["run", &program, "--backend", "cuda", "--device", "simulated"];
+    on_device.extend(["--schedule", &schedule, "--rtol", "0", "--atol", "0"]);
+    on_device.extend(["-i", &files[0], "-i", &files[1], "--expect", &expected]);
+    surject(&on_device).unwrap_or_else(|e| panic!("{e}"));
+    let target = ["--target", "cuda:sm_90a", "--schedule", &schedule];
+    let compile = [&["compile", &program, "-o", &archive][..], &target].concat();
+    surject(&compile).unwrap_or_else(|e| panic!("{e}"));
+    let read = Archive::read(std::path::Path::new(&archive)).expect("it was just written");
+    let mut loaded = Loaded::new(read, DeviceName::Simulated).expect("it loads");
+    let found = loaded.run(&args).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found[0].bytes(), npy::read(&expected).expect("the file is there").bytes());
+    let refused =
+        surject(&["compile", &program, "-o", &archive, "--target", "cpu:host", "--schedule", &schedule]);
+    assert!(refused.is_err_and(|f| f.message.contains("takes no schedules")));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn damaged_archives_are_refused() {
     let folder = std::env::temp_dir().join(format!("surject-damaged-{}", std::process::id()));

@@ -174,6 +174,8 @@ struct Writer<'k> {
     warp: Option<Value>,
     /// How many of its iterations, from the first one on, are where statements are written; 0: that is not known.
     warps_here: i64,
+    /// Registers of a thread at the beginning, where some warps give them to others.
+    registers: Option<i64>,
     agent: Agent,
     /// Threads of a block.
     threads: i64,
@@ -204,6 +206,7 @@ impl<'k> Writer<'k> {
             maps: Vec::new(),
             warp: None,
             warps_here: 0,
+            registers: None,
             agent: Agent::Block,
             threads: 1,
             grid: 0,
@@ -245,7 +248,11 @@ impl<'k> Writer<'k> {
             );
         }
         // Else the assembler spills what lives through such loops so that another block fits.
-        let registers = if waits_in_loops(&kernel.body) >= 2 { ", nvvm.minctasm = 1 : i32" } else { "" };
+        let registers = match (self.registers, waits_in_loops(&kernel.body) >= 2) {
+            (Some(most), _) => format!(", nvvm.maxnreg = {most} : i32"),
+            (None, true) => ", nvvm.minctasm = 1 : i32".into(),
+            (None, false) => String::new(),
+        };
         let text = format!(
             "{}    llvm.func @{name}({}) attributes {{gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: {}, 1, 1>\
              {registers}}} {{\n{}      llvm.return\n    }}\n",

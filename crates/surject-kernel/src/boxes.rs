@@ -44,6 +44,9 @@ impl TensorMap {
     /// Bytes of which strides are multiples, and the first dimension of a box.
     pub const BYTES: i64 = 16;
 
+    /// Bytes of a box: as many as a phase of a barrier counts (PTX ISA, "mbarrier").
+    pub const MOST: i64 = (1 << 20) - 1;
+
     /// Elements of a box.
     pub fn elements(&self) -> usize {
         self.sizes.iter().map(|&size| size.max(0) as usize).product()
@@ -73,6 +76,9 @@ impl TensorMap {
                 "a box of {long} elements along a dimension, not 1 to {}",
                 TensorMap::LONGEST
             ));
+        }
+        if self.sizes.iter().product::<i64>() * size > TensorMap::MOST {
+            return Err(format!("a box of more than {} bytes", TensorMap::MOST));
         }
         let bytes = |elements: i64| elements.checked_mul(size).filter(|b| (1..1i64 << 40).contains(b));
         for &stride in self.strides.iter().skip(1) {

@@ -185,6 +185,7 @@ fn what_no_machine_copies_is_refused() {
         ("x[32*%i, 0] of [32, 8 by 33] box [32, 1], tile[0] by 32", "no multiple of 16 bytes"),
         ("x[32*%i, 0] of [256] box [32], tile[32*%stage] by 32", "a place of 2 dimensions"),
         ("x[32*%i] of [256] box [32], tile[32*%stage] by 16", "are 16 apart"),
+        ("x[0, 0, 0] of [8, 8 by 8, 8 by 64] box [256, 256, 256], tile[0] by 256", "more than 1048575 bytes"),
         ("x[32*%i] of [0] box [32], tile[32*%stage] by 32", "0 elements along a dimension"),
     ] {
         let found = message(copy, other);

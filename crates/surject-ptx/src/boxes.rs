@@ -102,7 +102,8 @@ impl Block<'_> {
                 let phase = self.phase(address)?;
                 let more = "a barrier that gets more arrivals than it waits for";
                 phase.arrivals = phase.arrivals.checked_sub(1).ok_or(more)?;
-                phase.bytes += bytes;
+                phase.bytes =
+                    phase.bytes.checked_add(bytes).ok_or("a barrier that waits for too many bytes")?;
                 phase.advance();
             }
             Phasing::Wait => {
@@ -131,8 +132,15 @@ impl Block<'_> {
             .map(|p| self.value(thread, p).map(|v| i64::from(v as u32 as i32)))
             .collect::<Result<_, String>>()?;
         let rank = map.sizes.len();
-        if place.len() != rank || map.extents.len() != rank || map.strides.len() != rank {
+        if !(1..=5).contains(&rank)
+            || place.len() != rank
+            || map.extents.len() != rank
+            || map.strides.len() != rank
+        {
             return Err("a box with other dimensions than its tensor".into());
+        }
+        if ![1, 2, 4, 8].contains(&map.strides[0]) {
+            return Err("a box of elements that no machine copies".into());
         }
         let element = map.strides[0] as usize;
         let line = u64::from(map.sizes[0]) * map.strides[0];
@@ -145,6 +153,8 @@ impl Block<'_> {
             return Err(format!("a box at byte {to} of shared memory, which is not aligned"));
         }
         let count: usize = map.sizes.iter().map(|&s| s as usize).product();
+        self.phase(barrier)?;
+        self.touch(thread, to, count * element)?;
         let mut bytes = Vec::with_capacity(count * element);
         for i in 0..count {
             let (mut rest, mut at) = (i as i64, Some(0u64));
@@ -152,7 +162,14 @@ impl Block<'_> {
                 let own = place[d] + rest % i64::from(map.sizes[d]);
                 rest /= i64::from(map.sizes[d]);
                 let exists = own >= 0 && (own as u64) < map.extents[d];
-                at = at.filter(|_| exists).map(|at| at + own as u64 * map.strides[d]);
+                let further = (own as u64).checked_mul(map.strides[d]);
+                at = match (at, exists) {
+                    (Some(at), true) => {
+                        let at = further.and_then(|further| further.checked_add(at));
+                        Some(at.filter(|at| *at < crate::memory::MOST).ok_or("a box far away")?)
+                    }
+                    _ => None,
+                };
             }
             let value = match at {
                 Some(at) => {
@@ -164,8 +181,6 @@ impl Block<'_> {
         }
         self.counts.accesses += 1;
         self.counts.bytes += bytes.len() as u64;
-        self.phase(barrier)?;
-        self.touch(thread, to, bytes.len())?;
         self.flights.push(Flight { to, bytes, swizzled: map.swizzled, barrier });
         Ok(())
     }

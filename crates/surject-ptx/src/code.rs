@@ -319,6 +319,8 @@ pub(crate) enum Op {
     GroupCommit,
     /// Waits until at most so many groups of products are left: its operand.
     GroupWait,
+    /// Four warps get registers, or give them away.
+    GroupRegisters,
     /// A box of a tensor begins to be copied.
     BoxCopy,
     /// Something is done at a barrier with phases.

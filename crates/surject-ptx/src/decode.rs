@@ -333,6 +333,10 @@ pub(crate) fn decode(name: &str) -> Result<Op, String> {
             _ => Err(unknown()),
         },
         "fence" | "membar" | "prefetch" | "discard" => Ok(Op::Nothing),
+        "setmaxnreg" => match rest {
+            ["inc" | "dec", "sync", "aligned", "u32"] => Ok(Op::GroupRegisters),
+            _ => Err(unknown()),
+        },
         _ => Err(unknown()),
     }
 }

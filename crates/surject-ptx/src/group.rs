@@ -113,6 +113,11 @@ impl Block<'_> {
                     thread.products.fenced &= *left > 0;
                 }
             }
+            // How many there are is not counted here.
+            Op::GroupRegisters => match operands {
+                [Operand::Number(count)] if count % 8 == 0 && (24..=256).contains(count) => {}
+                _ => return Err("a number of registers that no four warps may have".into()),
+            },
             _ => {}
         }
         Ok(())

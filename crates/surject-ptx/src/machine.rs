@@ -316,7 +316,8 @@ impl<'m> Block<'m> {
                 | Op::GroupMatMul { .. }
                 | Op::GroupFence
                 | Op::GroupCommit
-                | Op::GroupWait => {
+                | Op::GroupWait
+                | Op::GroupRegisters => {
                     self.threads[number].state = State::Warp;
                     return Ok(());
                 }

@@ -121,6 +121,9 @@ const BUFFER: u64 = 1 << 40;
 const SHARED: u64 = 1 << 36;
 const LOCAL: u64 = 1 << 37;
 
+/// The bytes that a tensor has room for.
+pub(crate) const MOST: u64 = BUFFER;
+
 /// The address of the beginning of a tensor.
 pub(crate) fn pointer(buffer: usize) -> u64 {
     (buffer as u64 + 1) * BUFFER

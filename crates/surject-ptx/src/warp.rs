@@ -91,7 +91,11 @@ impl Block<'_> {
                 self.counts.products += 1;
                 self.multiply(&instruction.op, operands, members).map_err(|m| (members[0], m))
             }
-            op @ (Op::GroupMatMul { .. } | Op::GroupFence | Op::GroupCommit | Op::GroupWait) => {
+            op @ (Op::GroupMatMul { .. }
+            | Op::GroupFence
+            | Op::GroupCommit
+            | Op::GroupWait
+            | Op::GroupRegisters) => {
                 self.counts.products += u64::from(matches!(op, Op::GroupMatMul { .. }));
                 self.group(op, operands, members).map_err(|m| (members[0], m))
             }

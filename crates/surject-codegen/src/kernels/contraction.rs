@@ -115,6 +115,12 @@ pub const GROUP_ROWS: i64 = 16;
 pub const GROUP_TERMS: i64 = 64;
 /// The warps that sum together.
 pub const GROUP: i64 = 4;
+/// Registers that threads of the same lane share: those of a quarter of a multiprocessor, which has every fourth warp.
+pub const LANE_REGISTERS: i64 = 512;
+/// Registers that a warp keeps which gives them away.
+pub const KEPT_REGISTERS: i64 = 24;
+/// Registers of a thread beside its sums: what `ptxas` asks for beside those of one instruction.
+pub const OTHER_REGISTERS: i64 = 26;
 
 impl Tiles {
     /// The loops over rows.
@@ -136,6 +142,25 @@ impl Tiles {
     /// Do threads sum products, each its own?
     pub fn is_by_threads(&self) -> bool {
         matches!(self.share, Share::Thread(_) | Share::Grid { .. })
+    }
+
+    /// The warps of a block beside those that sum: who has boxes copied. A group of four gives registers away to the others,
+    /// where one warp more would leave these too few.
+    pub fn warps_beside(&self) -> i64 {
+        match self.share {
+            Share::Group(Feed::Boxes)
+                if self.group_registers() > LANE_REGISTERS / (self.warps() / GROUP + 1) =>
+            {
+                GROUP
+            }
+            Share::Group(Feed::Boxes) => 1,
+            _ => 0,
+        }
+    }
+
+    /// Registers of a thread that sums in a group: its sums, and what else it needs.
+    fn group_registers(&self) -> i64 {
+        GROUP_ROWS * self.tile[1] / WARP + OTHER_REGISTERS
     }
 
     /// Reads what stands behind `contract`.
@@ -624,6 +649,15 @@ fn fit_group(expression: &Expression, c: &Contraction, feed: Feed) -> Result<(),
         return Err(format!(
             "four warps together sum 64 rows, columns by 64 and 64 terms, not {m} by {n} by {k}"
         ));
+    }
+    let beside = c.tiles.warps_beside();
+    let kept = if beside == GROUP {
+        KEPT_REGISTERS
+    } else {
+        beside * LANE_REGISTERS / (c.tiles.warps() / GROUP + 1)
+    };
+    if c.tiles.group_registers() > (LANE_REGISTERS - kept) / (c.tiles.warps() / GROUP) / 8 * 8 {
+        return Err(format!("tiles of {m} by {n}, whose sums are more than a block has registers for"));
     }
     let by_lines = |(bring, size): (&Bring, i64)| bring.by_terms || (size as u64).is_power_of_two();
     if !c.bring.iter().zip([m, n]).all(by_lines) {

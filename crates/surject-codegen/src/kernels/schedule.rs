@@ -14,7 +14,8 @@
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
 //! rows, its columns and its terms a block takes tiles of so many into shared memory, and a thread computes 8 rows and, as
 //! often as there are 32 · 4 columns, 4 columns that lie next to each other. With `warp 32` in the place of `thread 8 4` the
-//! matrix units of each warp sum 32 rows.
+//! matrix units of each warp sum 32 rows; with `group` those of four warps 64 rows together (`wgmma`), and with `group tma` another
+//! warp has boxes of both values copied for them.
 //!
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
@@ -167,8 +168,8 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|warp M, \
-                 transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
+                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|\
+                 group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
         }

@@ -179,8 +179,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let blocks = points / (rows * columns) * (rows / m).ceil() * (columns / n).ceil();
     let turns = sums / terms * (terms / k).ceil();
     let warps = tiles.warps() as f64;
-    let beside = if tiles.share == Share::Group(Feed::Boxes) { 1.0 } else { 0.0 };
-    let threads = 32.0 * (warps + beside);
+    let threads = 32.0 * warps;
     let bytes = factor_bytes(expression, tiles);
     // Of scalar operations on f64 there are half as many.
     let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };

@@ -80,7 +80,8 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                 let (sides, all) = ([then, otherwise], self.warps_here);
                 let through = self.warp.and_then(|warp| warps_through(self.kernel, *condition, warp));
                 self.warps_here = through.unwrap_or(0).clamp(0, all);
-                self.branch(*condition, sides, results, |w| {
+                let moved = self.registers_moved(all, sides);
+                self.branch(*condition, (sides, moved), results, |w| {
                     after = std::mem::replace(&mut w.pending, before);
                     w.warps_here = 0;
                 })?;

@@ -11,8 +11,9 @@
 use super::fragments::Fragments;
 use super::{Done, KernelWriter, Writer, gcd};
 use std::collections::HashMap;
+use surject_codegen::kernels::contraction::{KEPT_REGISTERS, LANE_REGISTERS, OTHER_REGISTERS};
 use surject_ir::DType;
-use surject_kernel::{Affine, Kernel, MatMulSizes, Mem, Op, Region, Space, Team, Tile, Value};
+use surject_kernel::{Affine, Kernel, MatMulSizes, Mem, Op, Region, Space, Statement, Team, Tile, Value};
 
 /// Elements of a line, and terms of a tile: one line of them.
 const LINE: i64 = 64;
@@ -20,6 +21,8 @@ const LINE: i64 = 64;
 pub(super) const LINES: i64 = 1024;
 /// Terms of one instruction.
 const TERMS: i64 = 16;
+/// The most registers of a thread that asks for more.
+const MOST_REGISTERS: i64 = 240;
 /// Rows of a warp.
 const ROWS: i64 = 16;
 
@@ -69,6 +72,14 @@ pub(super) fn warps_through(kernel: &Kernel, condition: Value, warp: Value) -> O
     find(&kernel.body, condition, warp)
 }
 
+/// Does a region have products by four warps?
+fn multiplies(region: &Region) -> bool {
+    let by_group = |s: &Statement| {
+        matches!(s.op, Op::MatMul { team: Team::Group, .. }) || s.op.regions().any(multiplies)
+    };
+    region.body.iter().any(by_group)
+}
+
 /// An operand: the number of the first element of the rows or columns of all four warps, and how it lies.
 struct Operand {
     first: String,
@@ -103,6 +114,22 @@ impl Writer<'_> {
         self.op(&format!("arith.xori {place}, {line} : i64"))
     }
 
+    /// What warps do first on both sides of a branch, where those of one side multiply and those of the other do not, in whole
+    /// groups of four: the others give registers away (PTX ISA, "setmaxnreg": of four warps together, multiples of 8).
+    pub(super) fn registers_moved(&mut self, all: i64, [then, otherwise]: [&Region; 2]) -> [String; 2] {
+        let (multiply, others) = (self.warps_here, all - self.warps_here);
+        let whole = multiply > 0 && others > 0 && multiply % 4 == 0 && others % 4 == 0;
+        if !whole || !multiplies(then) || multiplies(otherwise) {
+            return Default::default();
+        }
+        let more = (LANE_REGISTERS - KEPT_REGISTERS * others / 4) / (multiply / 4) / 8 * 8;
+        self.registers = Some(LANE_REGISTERS / (all / 4) / 8 * 8);
+        [
+            format!("nvvm.setmaxregister increase {}", more.min(MOST_REGISTERS)),
+            format!("nvvm.setmaxregister decrease {KEPT_REGISTERS}"),
+        ]
+    }
+
     /// Products by four warps, each with its rows.
     pub(super) fn by_group(&mut self, sizes: MatMulSizes, [a, b]: [&Tile; 2], sums: &Fragments) -> Done<()> {
         let (dtype, other) = (self.kernel.mem(a.mem).dtype, self.kernel.mem(b.mem).dtype);
@@ -124,28 +151,36 @@ impl Writer<'_> {
         }
         let left = self.group_operand(a, a.row, a.column, Some(warp))?;
         let right = self.group_operand(b, b.column, b.row, None)?;
-        let mut descriptors = self.descriptors(&left)?;
-        descriptors.extend(self.descriptors(&right)?);
+        // `ptxas` takes no instruction that needs more registers than a thread has at the beginning (C7602).
+        let parts = match self.registers {
+            Some(most) if n / 2 + OTHER_REGISTERS > most => 2,
+            _ => 1,
+        };
+        let own = n / parts;
+        let mut descriptors = self.descriptors(&left, 0)?;
+        for part in 0..parts {
+            descriptors.extend(self.descriptors(&right, part * own)?);
+        }
         let steps = (LINE / TERMS) as usize;
         let count = n as usize / 2;
         let registers: Vec<String> = (0..count).map(|i| format!("${i}")).collect();
         let mut text = String::from("wgmma.fence.sync.aligned;\\0A");
-        for step in 0..steps {
-            let (x, y) = (2 * count + step, 2 * count + steps + step);
+        for (step, part) in (0..steps).flat_map(|step| (0..parts as usize).map(move |part| (step, part))) {
+            let (x, y) = (2 * count + step, 2 * count + steps * (part + 1) + step);
             let (ta, tb) = (u8::from(left.by_elements), u8::from(right.by_elements));
+            let sums = registers[part * own as usize / 2..][..own as usize / 2].join(", ");
             text += &format!(
-                "wgmma.mma_async.sync.aligned.m64n{n}k16.f32.{dtype}.{dtype} {{{}}}, ${x}, ${y}, 1, 1, 1, {ta}, {tb};\\0A",
-                registers.join(", ")
+                "wgmma.mma_async.sync.aligned.m64n{own}k16.f32.{dtype}.{dtype} {{{sums}}}, ${x}, ${y}, 1, 1, 1, {ta}, {tb};\\0A"
             );
         }
         text += "wgmma.commit_group.sync.aligned;\\0Awgmma.wait_group.sync.aligned 0;";
         let outputs = vec!["=f".to_string(); count];
-        let inputs = (0..count).map(|i| i.to_string()).chain(vec!["l".to_string(); 2 * steps]);
+        let inputs = (0..count).map(|i| i.to_string()).chain(vec!["l".to_string(); descriptors.len()]);
         let constraints: Vec<String> = outputs.into_iter().chain(inputs).collect();
         let mut operands: Vec<String> = (0..count).map(|slot| self.load_slot(sums, slot)).collect();
-        operands.extend(descriptors);
+        operands.extend(descriptors.iter().cloned());
         let structure = format!("!llvm.struct<({})>", vec!["f32"; count].join(", "));
-        let types = [vec!["f32"; count], vec!["i64"; 2 * steps]].concat().join(", ");
+        let types = [vec!["f32"; count], vec!["i64"; descriptors.len()]].concat().join(", ");
         let result = self.op(&format!(
             "llvm.inline_asm has_side_effects asm_dialect = att \"{text}\", \"{}\" {} : ({types}) -> {structure}",
             constraints.join(","),
@@ -191,14 +226,17 @@ impl Writer<'_> {
 
     /// The descriptors of an operand for every 16 of its terms: where it begins, 64 lines from the first 64 elements of terms
     /// to the next ones, eight lines from eight to the next ones, and the swizzle of 128 bytes.
-    fn descriptors(&mut self, operand: &Operand) -> Done<Vec<String>> {
+    /// From so many rows or columns of it on, a multiple of 64.
+    fn descriptors(&mut self, operand: &Operand, from: i64) -> Done<Vec<String>> {
         let address = self.address(operand.mem, &operand.first)?;
         let address = self.op(&format!("llvm.ptrtoint {address} : !llvm.ptr<3> to i64"));
         let (mask, four) = (self.index(0x3ffff), self.index(4));
         let address = self.op(&format!("arith.andi {address}, {mask} : i64"));
         let address = self.op(&format!("arith.shrui {address}, {four} : i64"));
         let lines = 2 * LINE;
+        // Those before have a line each, or in each term one for every 64 of them.
         let fields = (LINE * lines / 16) << 16 | (8 * lines / 16) << 32 | 1 << 62;
+        let fields = fields + from * lines / 16;
         let terms = if operand.by_elements { TERMS * lines } else { 2 * TERMS };
         Ok((0..LINE / TERMS)
             .map(|step| {

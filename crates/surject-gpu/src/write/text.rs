@@ -338,11 +338,11 @@ pub(super) trait KernelWriter<'k> {
         Ok(())
     }
 
-    /// A branch; `between` is done after one side and before the other.
+    /// A branch, with a line before each side, where it is not empty; `between` is done after one side and before the other.
     fn branch(
         &mut self,
         condition: Value,
-        [then, otherwise]: [&Region; 2],
+        ([then, otherwise], first): ([&Region; 2], [String; 2]),
         results: &[Value],
         between: impl FnOnce(&mut Self),
     ) -> Done<()>
@@ -353,11 +353,20 @@ pub(super) trait KernelWriter<'k> {
         let arrow = if results.is_empty() { String::new() } else { format!(" -> ({})", self.types(results)) };
         let head = self.results(results);
         self.line(&format!("{head}scf.if {condition}{arrow} {{"));
-        self.region(then)?;
+        let side = |w: &mut Self, first: &str, region: &Region| {
+            if !first.is_empty() {
+                w.inside(|w| {
+                    w.line(first);
+                    Ok(())
+                })?;
+            }
+            w.region(region)
+        };
+        side(self, &first[0], then)?;
         between(self);
         if !otherwise.body.is_empty() || !results.is_empty() {
             self.line("} else {");
-            self.region(otherwise)?;
+            side(self, &first[1], otherwise)?;
         }
         self.line("}");
         Ok(())

@@ -156,6 +156,31 @@ fn random_products_of_boxes_give_what_the_interpreter_gives() {
     assert!(made >= 20, "{made}");
 }
 
+/// Three groups of four warps, to which another one gives registers: in PTX, with last tiles that are cut off.
+#[test]
+fn warps_give_registers_away() {
+    let gpu = Gpu::named("sm_90a").unwrap();
+    let schedules: Schedules = "kernel y_0\ncontract i0 i1 k0 tile 192 256 64 group tma\n".parse().unwrap();
+    for lies in [["i,k", "k,j"], ["i,k", "j,k"]] {
+        let program = product([200, 264, 72], lies);
+        let made = plan(&program, "main", &gpu, &schedules).unwrap_or_else(|e| panic!("{e}"));
+        for word in
+            ["setmaxnreg.inc.sync.aligned.u32 \t160", "setmaxnreg.dec.sync.aligned.u32 \t24", "m64n128k16"]
+        {
+            assert!(made.ptx.contains(word), "{word}\n{}", made.ptx);
+        }
+        let args = random_args(program.function("main").unwrap(), 5);
+        let expected = interp::run(&program, "main", &args).unwrap();
+        let mut session = Session::new(Pooled::new(Simulated::new(64 << 20)), made).unwrap();
+        let found = session.run(&args).unwrap_or_else(|e| panic!("{e}"));
+        let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-4, 2e-2);
+        assert!(report.passed(), "{report}");
+    }
+    let many: Schedules = "kernel y_0\ncontract i0 i1 k0 tile 256 256 64 group tma\n".parse().unwrap();
+    let refused = plan(&product([256, 256, 64], ["i,k", "j,k"]), "main", &gpu, &many).err().unwrap();
+    assert!(refused.to_string().contains("more than a block has registers for"), "{refused}");
+}
+
 /// The same in PTX.
 #[test]
 fn ptx_without_a_wait_is_found() {

@@ -33,6 +33,14 @@ pub(super) struct Phase {
     over: Known,
 }
 
+/// The elements of a box.
+struct Elements {
+    /// Where each is in the tensor, if it is inside.
+    inside: Vec<Option<i128>>,
+    /// Where each goes.
+    places: Vec<i128>,
+}
+
 /// A box on its way.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -123,7 +131,7 @@ impl Machine<'_> {
         let stamp = self.stamp(agent);
         let (who, mut known) = stamp.copy(own);
         known.note(own, 0);
-        let (inside, places) = self.elements_of_box(agent, copy)?;
+        let Elements { inside, places } = self.elements_of_box(agent, copy)?;
         self.count(agent, copy.from, &inside, Kind::Read)?;
         self.count(agent, copy.to, &places.iter().copied().map(Some).collect::<Vec<_>>(), Kind::Write)?;
         let zero = Scalar::zero(self.kernel.mem(copy.from).dtype);
@@ -147,9 +155,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The elements of a box, where they are inside of the tensor, and where each goes.
-    #[allow(clippy::type_complexity)]
-    fn elements_of_box(&self, agent: &Agent, copy: &BoxCopy) -> Done<(Vec<Option<i128>>, Vec<i128>)> {
+    fn elements_of_box(&self, agent: &Agent, copy: &BoxCopy) -> Done<Elements> {
         let mut first = Vec::new();
         for at in &copy.at {
             first.push(affine(agent, at, 0)?);
@@ -170,7 +176,7 @@ impl Machine<'_> {
             let (line, along) = (number / map.sizes[0], number % map.sizes[0]);
             places.push(base + i128::from(line) * i128::from(copy.pitch) + i128::from(along));
         }
-        Ok((inside, places))
+        Ok(Elements { inside, places })
     }
 
     /// Lets boxes arrive, where someone waits for a phase, and those go on that wait for the phase that it ends; gives whether anyone goes on.

@@ -39,12 +39,21 @@ impl Lowering<'_> {
                 self.b.effect(Op::Phase(barrier, Phasing::Init(arrivals)));
             }
         }
-        let (warp, _) = self.b.open_for(0, warps + 1, 1, LoopKind::Parallel(Level::Warp), &[]);
+        let beside = c.tiles.warps_beside();
+        let (warp, _) = self.b.open_for(0, warps + beside, 1, LoopKind::Parallel(Level::Warp), &[]);
         let sums = self.b.holds(vec![Guard { expr: warp.into(), bound: warps.into() }], 1);
         self.b.open_if(sums);
         self.sum_stages(c, (left, right), turns, (warp, &ring))?;
         self.b.open_else(&[]);
+        if beside > 1 {
+            // The first of them.
+            let fills = self.b.holds(vec![Guard { expr: warp.into(), bound: (warps + 1).into() }], 1);
+            self.b.open_if(fills);
+        }
         self.fill_stages(c, (left, right), turns, &ring)?;
+        if beside > 1 {
+            self.b.close_if(&[]);
+        }
         self.b.close_if(&[]);
         self.b.close_for(&[]);
         Ok(())
