@@ -10,6 +10,8 @@ const EVENT: f64 = 2.0;
 /// Microseconds of a launch or a copy without a model, and the bytes that are touched in each more.
 const LAUNCH: f64 = 2.5;
 const BYTES: f64 = 2e6;
+/// Several streams take at most so much of the time of one, or are not worth their events.
+const WORTH: f64 = 0.9;
 /// Kernels with so many blocks leave nothing of a GPU to others.
 const BLOCKS: u64 = 128;
 
@@ -37,11 +39,15 @@ pub(super) struct Part {
     pub(super) cost: Cost,
 }
 
-/// A stream while items are given to streams.
+/// The streams of items, and when all of them are done.
+struct Streams {
+    of_items: Vec<usize>,
+    us: f64,
+}
+
+/// A stream while items get what they wait for.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// When it is free.
-    free: f64,
     last: Option<usize>,
     /// How many of the items, by stream, are known to be done when it goes on.
     known: Vec<usize>,
@@ -76,26 +82,15 @@ impl Maker<'_> {
 
     /// Gives each item a stream, and says what it waits for there.
     pub(super) fn placed(&mut self, parts: Vec<Part>, results: Vec<Vec<u32>>, arguments: Arguments) -> Order {
+        let Streams { of_items, us } = self.streams_of(&parts);
         let lane = Lane { known: vec![0; self.streams as usize], ..Lane::default() };
         let mut lanes = vec![lane; self.streams as usize];
-        let mut order = Order { streams: 1, ..Order::default() };
-        let (mut ranges, mut device_free) = (Ranges::default(), 0f64);
-        // When each item is done, and what is then known to be done.
-        let (mut done, mut known): (Vec<f64>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
-        for (n, (part, results)) in parts.into_iter().zip(results).enumerate() {
+        let mut order = Order { streams: 1, us, ..Order::default() };
+        let mut ranges = Ranges::default();
+        // What is known to be done when each item is.
+        let mut known: Vec<Vec<usize>> = Vec::new();
+        for (n, ((part, results), stream)) in parts.into_iter().zip(results).zip(of_items).enumerate() {
             let conflicts = ranges.conflicts(&part.touches);
-            let begin = |stream: usize| {
-                let own = &lanes[stream];
-                let fork = if stream > 0 && own.last.is_none() { EVENT } else { 0.0 };
-                let ready = conflicts.iter().map(|after| {
-                    let far = order.items[after.item].stream as usize != stream;
-                    done[after.item] + if far { EVENT } else { 0.0 }
-                });
-                let free = if part.cost.share == Share::All { own.free.max(device_free) } else { own.free };
-                ready.fold(free.max(fork), f64::max)
-            };
-            let chosen = (0..lanes.len()).map(|s| (begin(s), s)).min_by(|a, b| a.0.total_cmp(&b.0));
-            let (begin, stream) = chosen.unwrap_or_default();
             ranges.touch(n, stream as u32, &part.touches);
             // Those that are known to be done need no event; the latest say the most.
             let mut after = Vec::new();
@@ -122,11 +117,6 @@ impl Maker<'_> {
             let arguments = new.copied().filter(|&argument| lane.arguments.insert(argument)).collect();
             lane.last = Some(n);
             lane.known[stream] = n + 1;
-            lane.free = begin + part.cost.us;
-            if part.cost.share == Share::All {
-                device_free = lane.free;
-            }
-            done.push(lane.free);
             known.push(lane.known.clone());
             order.add(&part, stream as u32);
             let start = if first { Start::Waits } else { Start::Begun };
@@ -134,8 +124,44 @@ impl Maker<'_> {
             order.items.push(Item { what: part.what, stream, after, start, event: None, arguments, results });
         }
         self.join(&mut order, &lanes, &known);
-        order.us = done.into_iter().fold(0.0, f64::max);
         order
+    }
+
+    /// The stream on which each item begins first; that of the list for all of them, where others save too little.
+    fn streams_of(&self, parts: &[Part]) -> Streams {
+        let (mut free, mut used) = (vec![0f64; self.streams as usize], vec![false; self.streams as usize]);
+        let (mut ranges, mut device_free) = (Ranges::default(), 0f64);
+        let (mut of_items, mut done): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (n, part) in parts.iter().enumerate() {
+            let conflicts = ranges.conflicts(&part.touches);
+            let begin = |stream: usize| {
+                let fork = if stream > 0 && !used[stream] { EVENT } else { 0.0 };
+                let ready = conflicts.iter().map(|after| {
+                    let far = of_items[after.item] != stream;
+                    done[after.item] + if far { EVENT } else { 0.0 }
+                });
+                let own = free[stream];
+                let free = if part.cost.share == Share::All { own.max(device_free) } else { own };
+                ready.fold(free.max(fork), f64::max)
+            };
+            let chosen = (0..free.len()).map(|s| (begin(s), s)).min_by(|a, b| a.0.total_cmp(&b.0));
+            let (begin, stream) = chosen.unwrap_or_default();
+            ranges.touch(n, stream as u32, &part.touches);
+            (free[stream], used[stream]) = (begin + part.cost.us, true);
+            if part.cost.share == Share::All {
+                device_free = free[stream];
+            }
+            of_items.push(stream);
+            done.push(free[stream]);
+        }
+        // The stream of the list waits for the others at the end.
+        let ends = of_items.iter().zip(&done).map(|(&s, &us)| if s > 0 { us + EVENT } else { us });
+        let us = ends.fold(0.0, f64::max);
+        let one: f64 = parts.iter().map(|part| part.cost.us).sum();
+        match us <= WORTH * one {
+            true => Streams { of_items, us },
+            false => Streams { of_items: vec![0; parts.len()], us: one },
+        }
     }
 
     /// The stream of the list waits for the last items of the others.
