@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_codegen::kernels::transpose::Transposers;
 use surject_kernel::Level;
 
 /// How an expression is shared.
@@ -74,7 +75,11 @@ impl Work {
                         blocks *= (extent / by as f64).ceil() / extent;
                     }
                     work.blocks = blocks;
-                    work.threads = (32 * tile.warps) as f64;
+                    let warps = match tile.by {
+                        Transposers::Warps(warps) => warps,
+                        Transposers::Tiles(_) => 1,
+                    };
+                    work.threads = (32 * warps) as f64;
                     // Each thread loads all of its elements before it stores the first.
                     let elements = (tile.tile[0] * tile.tile[1]) as f64;
                     work.lanes = (elements / work.threads).max(1.0);
@@ -95,6 +100,9 @@ impl Work {
                 Directive::Parallel(..)
                 | Directive::Order(_)
                 | Directive::Unroll(_)
+                | Directive::Jam(_)
+                | Directive::Fma(_)
+                | Directive::Pack { .. }
                 | Directive::Contract(_)
                 | Directive::Scan(_) => {}
             }
