@@ -216,6 +216,7 @@ impl Lowering<'_> {
             self.fill_panels(axis)?;
             self.nest(axes, i + 1, outer)?;
             self.close_part(opened);
+            self.panels.retain(|_, filled| !filled.is_of(axis));
             self.return_to(&outside);
         }
         Ok(())

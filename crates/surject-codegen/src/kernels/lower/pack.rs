@@ -18,6 +18,13 @@ pub(super) struct Filled<'a> {
     depth: usize,
 }
 
+impl Filled<'_> {
+    /// Is it filled when an iteration of a loop begins?
+    pub(super) fn is_of(&self, axis: &Axis) -> bool {
+        self.panel.at == axis.name
+    }
+}
+
 fn overflow() -> CodegenError {
     CodegenError::overflow("a panel")
 }
