@@ -309,7 +309,7 @@ impl<'a> Counting<'a> {
         AccessCount {
             stored: pattern.stored,
             bytes: bytes as f64,
-            requests: self.warps() * times,
+            requests: self.warps() * self.busy(pattern.stored, steps) * times,
             lines,
             sectors,
             of_block: self.of_block(steps, begins, size, self.units.sector) * whole,
@@ -346,6 +346,27 @@ impl<'a> Counting<'a> {
             Some(part(nest, l))
         })
         .product()
+    }
+
+    /// The part of the warps that access: loops with fewer iterations leave some idle, and what all of them have, one stores.
+    fn busy(&self, stored: bool, steps: &[Step<'_>]) -> f64 {
+        let warps = |threads: i64| (threads + self.units.warp - 1) / self.units.warp;
+        let threads = self.resolved.threads.unwrap_or(1);
+        let by = |level| steps.iter().filter(move |s| s.axis.kind == AxisKind::Parallel(level));
+        let mut part = 1.0;
+        match (by(Level::Thread).next(), by(Level::Thread).nth(1)) {
+            (None, _) if stored => part /= warps(threads) as f64,
+            (Some(only), None) => {
+                let factor = only.axis.factor.max(1);
+                let active = (self.expression.dag.extent(only.axis.of) + factor - 1) / factor;
+                part *= warps(active.clamp(1, threads)) as f64 / warps(threads) as f64;
+            }
+            _ => {}
+        }
+        if stored && by(Level::Warp).next().is_none() {
+            part /= self.resolved.warps.unwrap_or(1) as f64;
+        }
+        part
     }
 
     /// The lines and sectors that the first warp touches at once.

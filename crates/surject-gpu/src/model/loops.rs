@@ -2,7 +2,7 @@
 //! waits for, each by itself; the kernel takes the longest of them.
 
 use super::weights::weight;
-use super::{CACHE, LAUNCH, Model, contraction};
+use super::{LAUNCH, Model, contraction, from_caches};
 use crate::Gpu;
 use surject_codegen::kernels::counts::{AccessCount, Counts, Units};
 use surject_codegen::kernels::expression::Expression;
@@ -57,7 +57,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let held = holds(gpu, accesses, resident * warps);
     let sectors: f64 = accesses.iter().map(|a| fetched(a, *blocks, held)).sum();
     let bytes = sectors * gpu.sector as f64;
-    let cycles_of_cache = (bytes / (CACHE * multiprocessors)).max(bytes / blocks.max(1.0) * most / OF_ONE);
+    let cycles_of_cache = (bytes / from_caches(gpu)).max(bytes / blocks.max(1.0) * most / OF_ONE);
     let requests: f64 = accesses.iter().map(|a| a.requests * a.lines).sum();
     let cycles_of_requests = requests / multiprocessors * uneven;
     let lanes = gpu.rate / gpu.clock / multiprocessors;
