@@ -57,6 +57,11 @@ const LAUNCH: f64 = 1e-6;
 /// Bytes that a multiprocessor gets from the caches in a cycle, where all of them do.
 const CACHE: f64 = 20.0;
 
+/// Bytes that all multiprocessors get from the caches in a cycle: what memory gives comes this way.
+fn from_caches(gpu: &Gpu) -> f64 {
+    (CACHE * gpu.multiprocessors as f64).max(gpu.bandwidth / gpu.clock)
+}
+
 /// The time of an expression by a schedule.
 pub fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
     match &schedule.directives[..] {

@@ -257,8 +257,13 @@ impl Strategy for Lines {
         }
         let reduced: Vec<&String> = reductions.iter().flat_map(|r| &r.loops).collect();
         let extent = |name: &String| expression.find(name).map_or(i64::MAX, |l| l.extent);
-        if row.extent > LONGEST || reduced.iter().any(|name| extent(name) > LONGEST) {
+        let terms = |r: &Reduction| r.loops.iter().map(extent).fold(1, i64::saturating_mul);
+        if row.extent > LONGEST || reductions.iter().any(|r| terms(r) > LONGEST) {
             return Err(format!("a row is longer than {LONGEST}"));
+        }
+        // What is reduced for each term of another reduction would be written out as often.
+        if reductions.iter().any(|r| r.outer.iter().any(|l| reduced.contains(&l))) {
+            return Err("a reduction depends on the terms of another".into());
         }
         let order = ordered(&loops, Some(&row));
         let Some((name, extent, true)) = order.first().cloned() else {

@@ -38,6 +38,8 @@ pub struct AccessCount {
     pub sectors: f64,
     /// The distinct sectors that a block touches.
     pub of_block: f64,
+    /// The distinct sectors that all blocks touch.
+    pub of_all: f64,
     /// The bytes of distinct elements that a block accesses.
     pub needed: f64,
     /// How often a thread accesses after it has waited for what it accessed before.
@@ -306,14 +308,17 @@ impl<'a> Counting<'a> {
         let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
         let whole = self.whole(loops);
+        let block = AxisKind::Parallel(Level::Block);
+        let of_block = || steps.iter().filter(|s| s.axis.kind != block).collect::<Vec<_>>();
         AccessCount {
             stored: pattern.stored,
             bytes: bytes as f64,
-            requests: self.warps() * times,
+            requests: self.warps() * self.busy(pattern.stored, steps) * times,
             lines,
             sectors,
-            of_block: self.of_block(steps, begins, size, self.units.sector) * whole,
-            needed: self.of_block(steps, begins, size, 1) * whole,
+            of_block: distinct(of_block(), begins, size, self.units.sector) * whole,
+            of_all: distinct(steps.iter().collect(), begins, size, self.units.sector),
+            needed: distinct(of_block(), begins, size, 1) * whole,
             turns: waits.map(|s| s.axis.extent as f64).product(),
             phase: 0,
         }
@@ -348,6 +353,30 @@ impl<'a> Counting<'a> {
         .product()
     }
 
+    /// The part of the warps that access: loops with fewer iterations leave some idle, and what all of them have, one stores.
+    fn busy(&self, stored: bool, steps: &[Step<'_>]) -> f64 {
+        let warps = |threads: i64| (threads + self.units.warp - 1) / self.units.warp;
+        let threads = self.resolved.threads.unwrap_or(1);
+        let by = |level| steps.iter().filter(move |s| s.axis.kind == AxisKind::Parallel(level));
+        let mut part = 1.0;
+        // Where threads share several loops over points, those that one leaves idle are not whole warps.
+        let points = self.resolved.points.iter().filter(|a| a.kind == AxisKind::Parallel(Level::Thread));
+        let alone = points.count() < 2;
+        match (by(Level::Thread).next(), by(Level::Thread).nth(1)) {
+            (None, _) if stored => part /= warps(threads) as f64,
+            (Some(only), None) if alone => {
+                let factor = only.axis.factor.max(1);
+                let active = (self.expression.dag.extent(only.axis.of) + factor - 1) / factor;
+                part *= warps(active.clamp(1, threads)) as f64 / warps(threads) as f64;
+            }
+            _ => {}
+        }
+        if stored && by(Level::Warp).next().is_none() {
+            part /= self.resolved.warps.unwrap_or(1) as f64;
+        }
+        part
+    }
+
     /// The lines and sectors that the first warp touches at once.
     fn of_request(&self, steps: &[Step<'_>], begin: i64, bytes: i64) -> (f64, f64) {
         let thread = AxisKind::Parallel(Level::Thread);
@@ -374,36 +403,6 @@ impl<'a> Counting<'a> {
         }
         (lines.len() as f64, sectors.len() as f64)
     }
-
-    /// The distinct pieces of memory of so many bytes that a block touches.
-    fn of_block(&self, steps: &[Step<'_>], begins: &BTreeSet<i64>, size: i64, piece: i64) -> f64 {
-        let own = steps.iter().filter(|s| s.axis.kind != AxisKind::Parallel(Level::Block));
-        let mut all: Vec<(i64, i64)> = own.map(|s| (s.bytes.abs(), s.axis.extent)).collect();
-        if let (Some(first), Some(last)) = (begins.first(), begins.last())
-            && begins.len() > 1
-        {
-            all.push(((last - first) / (begins.len() as i64 - 1), begins.len() as i64));
-        }
-        all.retain(|s| s.0 != 0 && s.1 > 1);
-        all.sort_unstable();
-        // Bytes that lie next to each other, or in the same sectors; and how many such pieces there are.
-        let (mut run, mut pieces, mut aligned) = (size, 1.0, true);
-        for (by, extent) in all {
-            if by <= run.max(piece) {
-                run = run.saturating_add(by.saturating_mul(extent - 1));
-            } else {
-                pieces *= extent as f64;
-                aligned &= by % piece == 0;
-            }
-        }
-        let piece = piece as f64;
-        let each = match aligned {
-            true => (run as f64 / piece).ceil(),
-            // Pieces begin anywhere in a sector.
-            false => 1.0 + (run - 1).max(0) as f64 / piece,
-        };
-        pieces * each
-    }
 }
 
 fn kind(kind: AxisKind) -> u8 {
@@ -415,4 +414,33 @@ fn kind(kind: AxisKind) -> u8 {
         AxisKind::Parallel(_) => 4,
         AxisKind::Lanes => 5,
     }
+}
+
+/// The distinct pieces of memory of so many bytes that some loops touch.
+fn distinct(steps: Vec<&Step<'_>>, begins: &BTreeSet<i64>, size: i64, piece: i64) -> f64 {
+    let mut all: Vec<(i64, i64)> = steps.iter().map(|s| (s.bytes.abs(), s.axis.extent)).collect();
+    if let (Some(first), Some(last)) = (begins.first(), begins.last())
+        && begins.len() > 1
+    {
+        all.push(((last - first) / (begins.len() as i64 - 1), begins.len() as i64));
+    }
+    all.retain(|s| s.0 != 0 && s.1 > 1);
+    all.sort_unstable();
+    // Bytes that lie next to each other, or in the same sectors; and how many such pieces there are.
+    let (mut run, mut pieces, mut aligned) = (size, 1.0, true);
+    for (by, extent) in all {
+        if by <= run.max(piece) {
+            run = run.saturating_add(by.saturating_mul(extent - 1));
+        } else {
+            pieces *= extent as f64;
+            aligned &= by % piece == 0;
+        }
+    }
+    let piece = piece as f64;
+    let each = match aligned {
+        true => (run as f64 / piece).ceil(),
+        // Pieces begin anywhere in a sector.
+        false => 1.0 + (run - 1).max(0) as f64 / piece,
+    };
+    pieces * each
 }

@@ -2,7 +2,7 @@
 //! waits for, each by itself; the kernel takes the longest of them.
 
 use super::weights::weight;
-use super::{CACHE, LAUNCH, Model, contraction};
+use super::{LAUNCH, Model, contraction, from_caches};
 use crate::Gpu;
 use surject_codegen::kernels::counts::{AccessCount, Counts, Units};
 use surject_codegen::kernels::expression::Expression;
@@ -18,6 +18,8 @@ const OF_ONE: f64 = 64.0;
 const SHARED_CACHE: f64 = 40e6;
 /// Blocks that a multiprocessor runs at once.
 const BLOCKS: f64 = 32.0;
+/// What is so many times smaller than the nearest cache stays there.
+const STAYS: f64 = 8.0;
 /// The cycles from a load to its use: from the cache of all multiprocessors, from memory where that is too small, and from
 /// the nearest cache.
 const FAR: f64 = 450.0;
@@ -55,9 +57,9 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let warps = ((threads + gpu.warp - 1) / gpu.warp) as f64;
     let resident = (gpu.warps as f64 / warps).floor().clamp(1.0, BLOCKS).min(most);
     let held = holds(gpu, accesses, resident * warps);
-    let sectors: f64 = accesses.iter().map(|a| fetched(a, *blocks, held)).sum();
+    let sectors: f64 = accesses.iter().map(|a| fetched(gpu, a, *blocks, held)).sum();
     let bytes = sectors * gpu.sector as f64;
-    let cycles_of_cache = (bytes / (CACHE * multiprocessors)).max(bytes / blocks.max(1.0) * most / OF_ONE);
+    let cycles_of_cache = (bytes / from_caches(gpu)).max(bytes / blocks.max(1.0) * most / OF_ONE);
     let requests: f64 = accesses.iter().map(|a| a.requests * a.lines).sum();
     let cycles_of_requests = requests / multiprocessors * uneven;
     let lanes = gpu.rate / gpu.clock / multiprocessors;
@@ -65,7 +67,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let cycles_of_operations =
         (operations / multiprocessors / lanes * uneven).max(in_order * (most / resident).ceil());
     let far = if needed > SHARED_CACHE { FARTHEST } else { FAR };
-    let waits = waited(&counts, held, far) + JOIN * joins[0] + JOIN_WARPS * joins[1];
+    let waits = waited(gpu, &counts, held, far) + JOIN * joins[0] + JOIN_WARPS * joins[1];
     let cycles = cycles_of_cache
         .max(cycles_of_requests)
         .max(cycles_of_operations)
@@ -74,7 +76,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> 
     let sector = gpu.sector as f64;
     // What every block needs of the sectors that it touches: that blocks read the same is no matter of how.
     let useful: f64 =
-        accesses.iter().map(|a| (a.needed * blocks).min(fetched(a, *blocks, held) * sector)).sum();
+        accesses.iter().map(|a| (a.needed * blocks).min(fetched(gpu, a, *blocks, held) * sector)).sum();
     let coalescing = if bytes > 0.0 { useful / bytes } else { 1.0 };
     Model { seconds, memory, arithmetic, coalescing, busy: 1.0 / uneven }
 }
@@ -85,21 +87,26 @@ fn holds(gpu: &Gpu, accesses: &[AccessCount], warps: f64) -> bool {
     touched * warps * gpu.sector as f64 * 2.0 <= gpu.shared as f64
 }
 
-/// The sectors that come from the caches of all multiprocessors, or go there.
-fn fetched(access: &AccessCount, blocks: f64, held: bool) -> f64 {
+/// The sectors that come from the caches of all multiprocessors, or go there. What is small stays in the nearest cache from
+/// block to block.
+fn fetched(gpu: &Gpu, access: &AccessCount, blocks: f64, held: bool) -> f64 {
     let touched = access.requests * access.sectors;
-    match access.stored || !held {
-        true => touched,
-        false => touched.min(access.of_block * blocks),
+    if access.stored {
+        return touched;
     }
+    let stays = access.of_all * gpu.sector as f64 * STAYS <= gpu.shared as f64;
+    let of_machine = access.of_all * blocks.min(gpu.multiprocessors as f64);
+    let once = if stays { of_machine } else { f64::INFINITY };
+    let of_blocks = if held { access.of_block * blocks } else { f64::INFINITY };
+    touched.min(of_blocks).min(once)
 }
 
 /// The cycles that a thread waits for what it loads: the accesses of a phase are under way at the same time.
-fn waited(counts: &Counts, held: bool, distance: f64) -> f64 {
+fn waited(gpu: &Gpu, counts: &Counts, held: bool, distance: f64) -> f64 {
     let mut phases: Vec<f64> = Vec::new();
     for access in counts.accesses.iter().filter(|a| !a.stored) {
         let touched = (access.requests * access.sectors).max(1.0);
-        let far = fetched(access, counts.blocks, held) / touched;
+        let far = fetched(gpu, access, counts.blocks, held) / touched;
         let turns = (access.turns / UNROLLED).ceil();
         let cycles = distance.max(turns * (far * distance + (1.0 - far) * NEAR));
         if phases.len() <= access.phase {

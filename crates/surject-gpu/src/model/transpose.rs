@@ -1,6 +1,6 @@
 //! What points by tiles take, whose loads go through shared memory.
 
-use super::{CACHE, LAUNCH, Model};
+use super::{LAUNCH, Model, from_caches};
 use crate::Gpu;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
@@ -32,7 +32,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tile: &TransposeTile) ->
     let elements = blocks * (tile.tile[0] * tile.tile[1]) as f64;
     let most = (blocks / gpu.multiprocessors as f64).ceil() * gpu.multiprocessors as f64;
     let computed = (operations + elements * INSTRUCTIONS) / gpu.rate * most / blocks.max(1.0);
-    let cached = needed / coalescing / (CACHE * gpu.multiprocessors as f64 * gpu.clock);
+    let cached = needed / coalescing / (from_caches(gpu) * gpu.clock);
     // Each thread loads all of its elements before it stores the first.
     let waves = (blocks * threads / gpu.threads()).ceil().max(1.0);
     let waited = waves * (LATENCY + BARRIER) / gpu.clock;
