@@ -42,9 +42,8 @@ impl TensorMap {
             return Err("a map with sizes or strides that no device takes".into());
         }
         let mut along = self.extents.iter().zip(&self.strides);
-        let end = along
-            .into_iter()
-            .try_fold(size, |end, (extent, stride)| (extent - 1).checked_mul(*stride)?.checked_add(end));
+        let end =
+            along.try_fold(size, |end, (extent, stride)| (extent - 1).checked_mul(*stride)?.checked_add(end));
         match end.is_some_and(|end| end <= bytes) {
             true => Ok(()),
             false => Err(format!("a map of more than the {bytes} bytes of its tensor")),
