@@ -27,8 +27,11 @@ PROGRAMS = {
     "turned": (COLUMNS_ROWS, 256, 64, 192, jnp.float16, (128, 64)),
     "large": (ROWS_COLUMNS, 128, 256, 576, jnp.bfloat16, (128, 256)),
     "cut": (ROWS_ROWS, 100, 72, 200, jnp.bfloat16, (64, 64)),
+    # Three groups of four warps, to which another one gives registers.
+    "wide": (ROWS_COLUMNS, 200, 264, 320, jnp.bfloat16, (192, 256)),
 }
-TIMED = [2048, 4096, 8192]
+# Rows and columns, and the tile of boxes that the model takes for them.
+TIMED = {2048: (128, 256), 4096: (192, 256), 8192: (192, 256)}
 
 
 def product(dimensions):
@@ -67,10 +70,11 @@ def main(folder):
             save(f"{own}/in{i}.npy", argument)
         save(f"{own}/out0.npy", product(dimensions)(*arguments))
         schedules(own, tile, m % tile[0] == 0 and n % tile[1] == 0 and k % 64 == 0)
-    for n in TIMED:
+    for n, tile in TIMED.items():
         own = f"{folder}/product_{n}_timed"
         export(own, product(ROWS_COLUMNS), [jax.ShapeDtypeStruct((n, n), jnp.bfloat16)] * 2)
         schedules(own, (128, 256), True)
+        schedules(own, tile, False)
 
 
 if len(sys.argv) != 2:

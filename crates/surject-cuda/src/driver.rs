@@ -188,7 +188,7 @@ impl Driver {
         }
         let view = *args.get(map.tensor as usize).ok_or_else(|| refused("of no tensor".into()))?;
         map.check(view.bytes).map_err(refused)?;
-        if address(view) % TensorMap::ALIGNMENT != 0 {
+        if !address(view).is_multiple_of(TensorMap::ALIGNMENT) {
             return Err(refused(format!(
                 "of a tensor that is not aligned to {} bytes",
                 TensorMap::ALIGNMENT

@@ -41,9 +41,9 @@ impl TensorMap {
         if !aligned || !fits || self.extents.iter().any(|e| !(1..=1 << 32).contains(e)) {
             return Err("a map with sizes or strides that no device takes".into());
         }
-        let along = self.extents.iter().zip(&self.strides);
-        let end = along
-            .fold(Some(size), |end, (extent, stride)| (extent - 1).checked_mul(*stride)?.checked_add(end?));
+        let mut along = self.extents.iter().zip(&self.strides);
+        let end =
+            along.try_fold(size, |end, (extent, stride)| (extent - 1).checked_mul(*stride)?.checked_add(end));
         match end.is_some_and(|end| end <= bytes) {
             true => Ok(()),
             false => Err(format!("a map of more than the {bytes} bytes of its tensor")),

@@ -69,7 +69,7 @@ const LINES: u64 = 1024;
 
 /// Where a byte of a box is whose parts are exchanged.
 fn exchanged(address: u64) -> u64 {
-    address ^ (address / LINE % 8) * PART as u64
+    address ^ ((address / LINE % 8) * PART as u64)
 }
 
 impl Block<'_> {
@@ -158,11 +158,12 @@ impl Block<'_> {
         let mut bytes = Vec::with_capacity(count * element);
         for i in 0..count {
             let (mut rest, mut at) = (i as i64, Some(0u64));
-            for d in 0..rank {
-                let own = place[d] + rest % i64::from(map.sizes[d]);
-                rest /= i64::from(map.sizes[d]);
-                let exists = own >= 0 && (own as u64) < map.extents[d];
-                let further = (own as u64).checked_mul(map.strides[d]);
+            let along = place.iter().zip(&map.sizes).zip(map.extents.iter().zip(&map.strides));
+            for ((first, &size), (&extent, &stride)) in along {
+                let own = first + rest % i64::from(size);
+                rest /= i64::from(size);
+                let exists = own >= 0 && (own as u64) < extent;
+                let further = (own as u64).checked_mul(stride);
                 at = match (at, exists) {
                     (Some(at), true) => {
                         let at = further.and_then(|further| further.checked_add(at));

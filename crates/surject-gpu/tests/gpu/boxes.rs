@@ -5,7 +5,7 @@ use crate::harness::{Collected, OnPtx, collect, on_ptx};
 use crate::programs::program;
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::{Machine, Strategy, choose};
-use surject_codegen::kernels::run::{expressions, kernels};
+use surject_codegen::kernels::run::{Executor, expressions, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{Plan, Pooled, Session, Simulated};
 use surject_gpu::Gpu;
@@ -154,6 +154,81 @@ fn random_products_of_boxes_give_what_the_interpreter_gives() {
         made += 1;
     }
     assert!(made >= 20, "{made}");
+}
+
+/// A ring of two stages without products of matrices: boxes of three dimensions, beyond all ends of their tensor, which threads
+/// of two warps read.
+const RING: &str = "kernel ring(x: read f32[960], y: write f32[2048]) {
+  %0 = splat 1.0 : f32
+  %1 = splat 1 : i64
+  %2 = splat 2 : i64
+  for %3 = 0 to 2 parallel(block) {
+    alloc tile: shared f32[256]
+    alloc full: shared i64[2]
+    alloc empty: shared i64[2]
+    phase_init full[0], 1
+    phase_init full[1], 1
+    phase_init empty[0], 2
+    phase_init empty[1], 2
+    for %4 = 0 to 3 parallel(warp) {
+      %5 = holds 0 <= %4 < 2 : i1
+      if %5 {
+        for %6 = 0 to 8 {
+          %7 = index %6 : i64
+          %8 = rem %7, %2 : i64
+          %9 = div %7, %2 : i64
+          phase_wait full[%8], %9
+          for %10 = 0 to 32 parallel(thread) {
+            %11 = load tile[128*%8 + 64*%4 + %10] : f32
+            %12 = load tile[128*%8 + 64*%4 + %10 + 32] : f32
+            %13 = add %11, %0 : f32
+            store %13, y[1024*%3 + 128*%6 + 64*%4 + %10]
+            store %12, y[1024*%3 + 128*%6 + 64*%4 + %10 + 32]
+          }
+          phase_arrive empty[%8]
+        }
+      } else {
+        for %14 = 0 to 8 {
+          %15 = index %14 : i64
+          %16 = rem %15, %2 : i64
+          %17 = div %15, %2 : i64
+          %18 = xor %17, %1 : i64
+          phase_wait empty[%16], %18
+          phase_expect full[%16], 512
+          box_copy x[4*%14 - 6, 3*%3 - 1, %14 - 2] of [17, 5 by 20, 9 by 100] box [8, 4, 4], tile[128*%16] by 8, full[%16]
+        }
+      }
+    }
+  }
+}";
+
+#[test]
+fn boxes_without_products_are_what_the_interpreter_gives() {
+    let kernel = parse(RING).unwrap_or_else(|e| panic!("{e}")).remove(0);
+    verify(&kernel).unwrap_or_else(|e| panic!("{e}"));
+    let x: Vec<surject_ir::Scalar> =
+        (0..960).map(|i| surject_ir::Scalar::from_f64(surject_ir::DType::F32, f64::from(i))).collect();
+    let fresh = || [Tensor::of(&x), Tensor::unwritten(surject_ir::DType::F32, 2048)];
+    let mut expected = fresh();
+    run(&kernel, &[], &mut expected, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    for order in [Order::Backward, Order::Shuffled(5)] {
+        let mut found = fresh();
+        run(&kernel, &[], &mut found, &Options { order, ..Options::default() })
+            .unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found, expected);
+    }
+    let mut collected = Collected::default();
+    collected.add(&kernel).unwrap();
+    let text = collected.ptx("sm_90a");
+    let module = surject_ptx::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let sizes = Vec::new();
+    let mut executor = OnPtx { collected: &collected, module: &module, counts: Vec::new(), sizes };
+    let mut found = fresh();
+    executor.execute(&kernel, &mut found).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found[1], expected[1]);
+    for kernel in assemble(&text, "sm_90a").unwrap_or_default() {
+        assert_eq!(kernel.spilled, 0, "{kernel:?}");
+    }
 }
 
 /// Three groups of four warps, to which another one gives registers: in PTX, with last tiles that are cut off.

@@ -179,7 +179,7 @@ impl Machine<'_> {
         Ok(Elements { inside, places })
     }
 
-    /// Lets boxes arrive, where someone waits for a phase, and those go on that wait for the phase that it ends; gives whether anyone goes on.
+    /// Lets boxes arrive, where someone waits for a phase, and those go on whose phase ends; gives whether anyone goes on.
     pub(super) fn boxes_arrive(&mut self) -> Done<bool> {
         loop {
             if self.wake() {
