@@ -44,8 +44,9 @@ FRAMEWORKS = ["matmul_1024", "matmul_bf16", "matmul_batched", "softmax", "layern
 # On the processor, at every number of threads.
 PROCESSOR = ["matmul_1024", "matmul_128", "softmax", "layernorm", "attention", "conv3x3", "gelu_bias", "transpose",
              "lenet_step", "lstm", "block_step_512"]
-# Those whose plans have several streams.
-SEVERAL = []
+# Of many kernels, some of which do not depend on each other: gradients, and the gates of recurrent cells.
+SEVERAL = ["block_step_512", "block_step_64", "lenet_step", "batchnorm_gradient", "lstm", "mlp_step_32", "mlp_step_512",
+           "attention_gradient", "layernorm_gradient", "embedding_gradient"]
 # By NVIDIA's libraries, which an interpreter has as well.
 LIBRARIES = ["cublas,cufft,cusolver", "none"]
 # What a schedule of a name asks for, as the machine model has it.

@@ -381,8 +381,8 @@ impl Call {
         }
     }
 
-    /// The factors of matrices so small that a call for each would do little but be called: one for all. XLA draws the line
-    /// there too.
+    /// Factors of matrices so small that a call for each would do little but be called: one for all. The more there are, the
+    /// larger they may be, as they fill the device together; where the line is best is not measured.
     pub fn together(self) -> Call {
         const SIZE: u64 = 128;
         let routine = match self.routine {

@@ -241,6 +241,8 @@ fn several_streams_give_the_bits_of_one() {
             // As much memory is shared as on one stream.
             plan = Plan { streams: STREAMS, ..on_one_stream(&plan) };
             shared += usize::from(plan.to_string().contains("takes the memory of"));
+        } else {
+            assert!(!plan.to_string().contains("takes the memory of"), "{plan}");
         }
         several += usize::from(plan.to_string().contains("steps:  // on "));
         let devices = (0..6).map(|seed| Simulated::shuffled(MEMORY, seed)).chain([Simulated::new(MEMORY)]);

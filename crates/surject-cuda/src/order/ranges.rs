@@ -60,8 +60,9 @@ impl Ranges {
                     let after =
                         After { item: toucher.item, tensor: touch.tensor, other: toucher.tensor, why };
                     let known = found.entry(toucher.item).or_insert(after);
-                    // A value that is needed says more than memory that is.
-                    if why == Why::Reads {
+                    // A value that is needed says more than one that is overwritten, and that more than shared memory.
+                    let says = |after: &After| (after.why == Why::Reads, after.tensor == after.other);
+                    if says(&after) > says(known) {
                         *known = after;
                     }
                 };
