@@ -60,7 +60,8 @@ impl Maker {
             assignment: name.into(),
             shape: Shape { blocks: [1; 3], threads: ELEMENTS as u32, shared: 0, maps: Vec::new() },
             tensors: tensors.to_vec(),
-            us: None,
+            // Long enough that other streams are worth their events.
+            us: Some(25.0),
         };
         // One thread is enough for one element.
         let single = |name: &str| Kernel {
