@@ -2,7 +2,7 @@
 //! that each touches, and those that a block touches in all its life.
 
 use super::expression::Expression;
-use super::lower::joined_in;
+use super::expression::joined_in;
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::expression::address::{Lin, LoopSet};
 use crate::expression::dag::{Buf, Node, NodeId};

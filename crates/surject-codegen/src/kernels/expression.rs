@@ -515,3 +515,9 @@ impl Maker<'_> {
         }
     }
 }
+
+/// The type that values are joined in: sums and products of 16-bit floats in `f32`, and rounded once.
+pub(crate) fn joined_in(dtype: DType, op: AccOp) -> DType {
+    let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
+    if narrow { DType::F32 } else { dtype }
+}

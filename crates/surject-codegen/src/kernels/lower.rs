@@ -18,6 +18,7 @@ use parts::Opened;
 
 pub(crate) use chain::{lower_chain, lower_listed, lower_online};
 
+pub(crate) use super::expression::joined_in;
 use super::expression::{Expression, Tensor};
 use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
@@ -130,12 +131,6 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
-}
-
-/// The type that values are joined in: sums and products of 16-bit floats in `f32`, and rounded once.
-pub(crate) fn joined_in(dtype: DType, op: AccOp) -> DType {
-    let narrow = matches!(dtype, DType::F16 | DType::BF16) && matches!(op, AccOp::Add | AccOp::Mul);
-    if narrow { DType::F32 } else { dtype }
 }
 
 type Lowered<T> = Result<T, CodegenError>;

@@ -5,7 +5,7 @@
 //! ([`super::running`]), of a line that is as short as the machine likes.
 
 use super::expression::{Expression, Tensor};
-use super::lower::joined_in;
+use super::expression::joined_in;
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId};
 use crate::expression::compose::joining;

@@ -486,25 +486,7 @@ fn apply(
         }),
         Directive::Order(order) => {
             let first = order.first().map_or("", String::as_str);
-            each(first, &mut |axes, _| {
-                let mut sorted = Vec::new();
-                for name in order {
-                    match axes.iter().find(|a| a.name == *name) {
-                        Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => {
-                            sorted.push(axis.clone())
-                        }
-                        Some(_) => return Err(format!("`{name}` stands twice in this order")),
-                        None => return Err(format!("`{name}` is no loop of the same nest as `{first}`")),
-                    }
-                }
-                match axes.iter().find(|a| !order.contains(&a.name)) {
-                    Some(missing) => Err(format!("the order lacks `{}`", missing.name)),
-                    None => {
-                        *axes = sorted;
-                        Ok(())
-                    }
-                }
-            })
+            each(first, &mut |axes, _| put_in_order(axes, order))
         }
         Directive::Parallel(name, level) => {
             each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level)))
@@ -515,6 +497,25 @@ fn apply(
         Directive::Fma(_) | Directive::Pack { .. } => Ok(()),
         Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
+        }
+    }
+}
+
+/// Puts the loops of a nest in an order.
+fn put_in_order(axes: &mut Vec<Axis>, order: &[String]) -> Result<(), String> {
+    let mut sorted = Vec::new();
+    for name in order {
+        match axes.iter().find(|a| a.name == *name) {
+            Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => sorted.push(axis.clone()),
+            Some(_) => return Err(format!("`{name}` stands twice in this order")),
+            None => return Err(format!("`{name}` is no loop of the same nest as `{}`", order[0])),
+        }
+    }
+    match axes.iter().find(|a| !order.contains(&a.name)) {
+        Some(missing) => Err(format!("the order lacks `{}`", missing.name)),
+        None => {
+            *axes = sorted;
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that has few values.
 
 use super::expression::{Expression, Tensor};
-use super::lower::joined_in;
+use super::expression::joined_in;
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Node, NodeId};

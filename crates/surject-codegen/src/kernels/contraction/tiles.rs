@@ -1,0 +1,158 @@
+//! How a sum of products is cut into tiles, and the text of that in schedules.
+
+use super::WARP;
+use std::fmt;
+
+/// How a sum of products is cut into tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// The loop over rows, that over columns, and that over terms which are cut. Several loops over rows run as one,
+    /// with commas between their names: the last of them fastest.
+    pub loops: [String; 3],
+    /// Rows, columns and terms of a tile, which a block brings into shared memory.
+    pub tile: [i64; 3],
+    /// Who sums what of it.
+    pub share: Share,
+    /// Are tiles left out where a mask throws all of their sums away?
+    pub masked: bool,
+}
+
+/// Who sums what of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Each thread so many rows, and columns that lie next to each other.
+    Thread([i64; 2]),
+    /// The same, with so many threads of a warp along the columns and the others along the rows, so that a warp reads less
+    /// of both; tiles that can be copied as they are come in the background.
+    Grid {
+        /// Rows, and columns that lie next to each other.
+        own: [i64; 2],
+        /// Threads along the columns.
+        across: i64,
+    },
+    /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
+    /// they are summed, those of 8-bit integers are summed in `i32`.
+    Warp(i64),
+    /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
+    Group(Feed),
+}
+
+/// Who brings what four warps multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Their threads copy it in the background.
+    Threads,
+    /// A warp beside them has boxes copied (TMA).
+    Boxes,
+}
+
+impl Feed {
+    /// What stands behind `group` in a schedule.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Feed::Threads => "",
+            Feed::Boxes => " tma",
+        }
+    }
+}
+
+/// Rows of each of four warps that sum together.
+pub const GROUP_ROWS: i64 = 16;
+/// Terms that they sum in a turn: a line of 128 bytes of 16-bit elements.
+pub const GROUP_TERMS: i64 = 64;
+/// The warps that sum together.
+pub const GROUP: i64 = 4;
+/// Registers that threads of the same lane share: those of a quarter of a multiprocessor, which has every fourth warp.
+pub const LANE_REGISTERS: i64 = 512;
+/// Registers that a warp keeps which gives them away.
+pub const KEPT_REGISTERS: i64 = 24;
+/// Registers of a thread beside its sums: what `ptxas` asks for beside those of one instruction.
+pub const OTHER_REGISTERS: i64 = 26;
+
+impl Tiles {
+    /// The loops over rows.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        self.loops[0].split(',')
+    }
+
+    /// The warps of a block: each has some rows of the tile.
+    pub fn warps(&self) -> i64 {
+        match self.share {
+            Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+            Share::Grid { own: [rows, _], across } => {
+                self.tile[0] / rows.saturating_mul(WARP / across.max(1)).max(1)
+            }
+            Share::Group(_) => self.tile[0] / GROUP_ROWS,
+        }
+    }
+
+    /// Do threads sum products, each its own?
+    pub fn is_by_threads(&self) -> bool {
+        matches!(self.share, Share::Thread(_) | Share::Grid { .. })
+    }
+
+    /// The warps of a block beside those that sum: who has boxes copied. A group of four gives registers away to the others,
+    /// where one warp more would leave these too few.
+    pub fn warps_beside(&self) -> i64 {
+        match self.share {
+            Share::Group(Feed::Boxes)
+                if self.group_registers() > LANE_REGISTERS / (self.warps() / GROUP + 1) =>
+            {
+                GROUP
+            }
+            Share::Group(Feed::Boxes) => 1,
+            _ => 0,
+        }
+    }
+
+    /// Registers of a thread that sums in a group: its sums, and what else it needs.
+    fn group_registers(&self) -> i64 {
+        GROUP_ROWS * self.tile[1] / WARP + OTHER_REGISTERS
+    }
+
+    /// Reads what stands behind `contract`.
+    pub(crate) fn read(words: &[&str]) -> Result<Tiles, String> {
+        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+        let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
+            return Err(
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|group tma`".into()
+            );
+        };
+        let (share, masked) = match share {
+            [share @ .., "masked"] => (share, true),
+            share => (share, false),
+        };
+        let share = match share {
+            ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
+            ["grid", own, lanes, "across", across] => {
+                Share::Grid { own: [number(own)?, number(lanes)?], across: number(across)? }
+            }
+            ["warp", own] => Share::Warp(number(own)?),
+            ["group"] => Share::Group(Feed::Threads),
+            ["group", "tma"] => Share::Group(Feed::Boxes),
+            _ => {
+                return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS`, \
+                            `group` or `group tma`"
+                    .into());
+            }
+        };
+        let loops = [rows, columns, terms].map(|l| l.to_string());
+        Ok(Tiles { loops, tile: [number(m)?, number(n)?, number(k)?], share, masked })
+    }
+}
+
+impl fmt::Display for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [m, n, k] = self.tile;
+        write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
+        match self.share {
+            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
+            Share::Grid { own: [rows, columns], across } => {
+                write!(f, "grid {rows} {columns} across {across}")?
+            }
+            Share::Warp(rows) => write!(f, "warp {rows}")?,
+            Share::Group(feed) => write!(f, "group{}", feed.text())?,
+        }
+        if self.masked { write!(f, " masked") } else { Ok(()) }
+    }
+}
