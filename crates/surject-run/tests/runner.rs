@@ -137,7 +137,8 @@ fn branches() -> Plan {
     for (name, at) in [("a", 256), ("b", 512), ("z", 768)] {
         plan.tensors.push(Tensor { name: name.into(), place: Place::Arena(at), ..plan.tensors[2].clone() });
     }
-    let launch = |x: usize, c: usize, y: usize| Step::Launch { kernel: 0, tensors: vec![ids[x], ids[c], ids[y]] };
+    let launch =
+        |x: usize, c: usize, y: usize| Step::Launch { kernel: 0, tensors: vec![ids[x], ids[c], ids[y]] };
     plan.steps = vec![launch(0, 1, 2), launch(0, 0, 3), launch(2, 1, 4), launch(4, 3, 5)];
     plan.results = vec![ids[5]];
     plan.arena_bytes = 1024;
