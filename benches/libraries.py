@@ -36,7 +36,7 @@ def singular(a):
 
 def product(a):
     q, r = jnp.linalg.qr(a)
-    return q @ r, q.T @ q
+    return q @ r, jnp.swapaxes(q, -1, -2) @ q
 
 
 def solve(a, b):
@@ -54,6 +54,8 @@ PROGRAMS = {
     "triangular": (solve, [(2048, 2048), (2048, 512)], [(24, 24), (24, 5)], f32),
     "lu": (linalg.lu_factor, [(2048, 2048)], [(24, 24)], f32),
     "qr": (product, [(2048, 512)], [(24, 10)], f32),
+    "lu_batched": (linalg.lu_factor, [(1024, 64, 64)], [(3, 6, 6)], f32),
+    "qr_batched": (product, [(1024, 64, 32)], [(3, 6, 4)], f32),
     "eigh": (eigen, [(512, 512)], [(24, 24)], f32),
     "svd_tall": (singular, [(1024, 256)], [(24, 10)], f32),
     "svd_wide": (singular, [(256, 1024)], [(10, 24)], f32),
