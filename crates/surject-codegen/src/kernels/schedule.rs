@@ -13,9 +13,10 @@
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
 //! rows, its columns and its terms a block takes tiles of so many into shared memory, and a thread computes 8 rows and, as
-//! often as there are 32 · 4 columns, 4 columns that lie next to each other. With `warp 32` in the place of `thread 8 4` the
-//! matrix units of each warp sum 32 rows; with `group` those of four warps 64 rows together (`wgmma`), and with `group
-//! tma` another warp has boxes of both values copied for them.
+//! often as there are 32 · 4 columns, 4 columns that lie next to each other. With `grid 8 4 across 8` in the place of
+//! `thread 8 4` eight threads of a warp stand along the columns and four along the rows, and tiles are copied in the background
+//! where they can be; with `warp 32` the matrix units of each warp sum 32 rows; with `group` those of four warps 64 rows
+//! together (`wgmma`), and with `group tma` another warp has boxes of both values copied for them.
 //!
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
