@@ -150,7 +150,8 @@ fn a_schedule_asks_for_boxes() {
     let mut loaded = Loaded::new(read, DeviceName::Simulated).expect("it loads");
     let found = loaded.run(&args).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(found[0].bytes(), npy::read(&expected).expect("the file is there").bytes());
-    let refused = surject(&["compile", &program, "-o", &archive, "--target", "cpu:host", "--schedule", &schedule]);
+    let refused =
+        surject(&["compile", &program, "-o", &archive, "--target", "cpu:host", "--schedule", &schedule]);
     assert!(refused.is_err_and(|f| f.message.contains("takes no schedules")));
     std::fs::remove_dir_all(&folder).unwrap();
 }
