@@ -106,7 +106,7 @@ impl Tiles {
     }
 
     /// Registers of a thread that sums in a group: its sums, and what else it needs.
-    fn group_registers(&self) -> i64 {
+    pub(super) fn group_registers(&self) -> i64 {
         GROUP_ROWS * self.tile[1] / WARP + OTHER_REGISTERS
     }
 
