@@ -222,8 +222,7 @@ impl Strategy for Dots {
         }
         let along = |name: &&String| {
             let strides = expression.strides(name);
-            !strides.is_empty()
-                && strides.iter().all(|s| s.elements == 1)
+            strides.iter().all(|s| s.elements == 1)
                 && expression.find(name).is_some_and(|l| l.extent >= lanes)
         };
         let mut terms: Vec<Directive> = Vec::new();
