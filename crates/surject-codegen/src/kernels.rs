@@ -30,7 +30,6 @@ pub mod lower;
 pub mod machine;
 pub mod mlir;
 pub mod native;
-mod pack;
 pub mod run;
 pub mod running;
 pub mod scan;

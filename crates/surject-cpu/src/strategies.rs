@@ -1,7 +1,7 @@
 //! The strategies of a CPU.
 
 use crate::Cpu;
-use surject_codegen::kernels::expression::{Expression, LoopInfo, Stride};
+use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction, Stride};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
@@ -195,10 +195,18 @@ impl Rows {
         let scalar = scalar.fold(0.0, f64::max);
         let wide = lanes * ACCUMULATORS;
         let by = if sums && row.extent % wide == 0 { wide } else { lanes };
-        let mut nest = Nest::new(&expression.loops());
+        let loops = expression.loops();
+        let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
         nest.share(&self.0, expression);
-        let lanewise = (work(expression) - scalar).max(0.0);
+        // Lanes are inside of all other loops: there what depends on them is computed again, even if it does not change.
+        let again = |r: &Reduction| -> f64 {
+            let other = |l: &&LoopInfo| l.name != row.name && !r.outer.contains(&l.name);
+            let times = loops.iter().filter(other).map(|l| l.extent as f64).product::<f64>();
+            if r.outer.contains(&row.name) { r.operations * (times - 1.0) } else { 0.0 }
+        };
+        let again: f64 = reductions.iter().map(again).sum();
+        let lanewise = (work(expression) - scalar).max(0.0) + again;
         let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len());
         let mut directives = nest.directives();
         directives.extend(fused(&self.0, expression));
@@ -222,8 +230,7 @@ impl Strategy for Dots {
         }
         let along = |name: &&String| {
             let strides = expression.strides(name);
-            !strides.is_empty()
-                && strides.iter().all(|s| s.elements == 1)
+            strides.iter().all(|s| s.elements == 1)
                 && expression.find(name).is_some_and(|l| l.extent >= lanes)
         };
         let mut terms: Vec<Directive> = Vec::new();

@@ -33,7 +33,6 @@
 
 use super::contraction::{Contraction, Tiles, fit};
 use super::expression::Expression;
-use super::pack::{Panel, panels};
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
@@ -44,8 +43,11 @@ use std::str::FromStr;
 use surject_kernel::Level;
 
 mod check;
+mod pack;
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
+pub(crate) use pack::Panel;
+use pack::panels;
 
 /// A directive.
 #[derive(Clone, Debug, PartialEq, Eq)]

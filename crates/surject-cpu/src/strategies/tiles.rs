@@ -68,7 +68,8 @@ fn rows(expression: &Expression, column: &LoopInfo, sums: &[&Reduction]) -> Opti
         let of_columns = loads.iter().filter(|a| depends(a, &column.name));
         let summed = sums.iter().all(|r| r.outer.contains(&l.name));
         let common = of_columns.clone().any(|a| !depends(a, &l.name));
-        l.parallel && l.extent > 1 && l.name != column.name && summed && common
+        let of_rows = loads.iter().any(|a| depends(a, &l.name) && !depends(a, &column.name));
+        l.parallel && l.extent > 1 && l.name != column.name && summed && common && of_rows
     };
     expression.loops().into_iter().rev().find(shares)
 }
@@ -124,8 +125,6 @@ impl Tiles {
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
         const PAGE: f64 = 4.0;
-        /// What an element of a panel costs, that of a row being 1: it comes from a cache further away.
-        const PANEL: f64 = 2.0;
         /// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
         const NEAR: f64 = 1e6;
         const NEAR_BYTE: f64 = 0.02;
@@ -153,7 +152,7 @@ impl Tiles {
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
         // Loads of a step beside its products.
         let (vectors, together) = ((by / lanes) as f64, rows.together as f64);
-        let loads = (PANEL * vectors + together) / (vectors * together);
+        let loads = (vectors + together) / (vectors * together);
         let extent = expression.find(&rows.name).map_or(1.0, |l| l.extent as f64);
         let idle = (extent / together).ceil() * together / extent;
         let mut cost = work(expression) / lanes as f64 * idle * (0.3 + 0.4 * loads);

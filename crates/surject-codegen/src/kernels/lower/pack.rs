@@ -4,8 +4,7 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
-use crate::kernels::pack::Panel;
-use crate::kernels::schedule::Axis;
+use crate::kernels::schedule::{Axis, Panel};
 use surject_kernel::{Affine, LoopKind, Mem, Place, Space, Type, Value};
 
 /// A panel that is filled.

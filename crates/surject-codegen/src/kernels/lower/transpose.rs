@@ -27,12 +27,17 @@ impl Lowering<'_> {
             expression.loops.iter().copied().filter(|l| ![t.along, t.across].contains(l)).collect();
         let mut sizes: Vec<i64> = others.iter().map(|&l| extent(l)).collect();
         let tiles = [t.across, t.along].map(|l| (extent(l) + size - 1) / size);
-        sizes.extend(tiles);
+        // Squares of tiles one after the other: of what they read and write few pages are in use at once.
+        let beside = [8, 4, 2].into_iter().find(|by| tiles.iter().all(|n| n % by == 0)).unwrap_or(1);
+        sizes.extend(tiles.map(|n| n / beside).into_iter().chain([beside; 2]));
         let opened = self.open_tasks(&sizes, each)?;
-        let firsts = opened.digits[others.len()..].to_vec();
+        let numbers = opened.digits[others.len()..].to_vec();
         others.iter().zip(&opened.digits).for_each(|(&l, digit)| self.set(l, digit.clone()));
-        let first = |digit: &Affine| digit.times(size).ok_or_else(overflow);
-        let (across, along) = (first(&firsts[0])?, first(&firsts[1])?);
+        let first = |square: usize| {
+            let tile = numbers[square].times(beside).and_then(|n| n.plus(&numbers[square + 2], 1));
+            tile.and_then(|tile| tile.times(size)).ok_or_else(overflow)
+        };
+        let (across, along) = (first(0)?, first(1)?);
         let cut: Vec<LoopId> = [t.across, t.along].into_iter().filter(|l| extent(*l) % size != 0).collect();
         let (whole, depth) = (self.whole, self.frames.len());
         if cut.is_empty() {

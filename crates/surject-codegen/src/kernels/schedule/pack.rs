@@ -5,10 +5,10 @@
 //! have their fill there, so that the loops inside need no guards. Loops that move alike in the tensor, as those of a window and
 //! of its elements do, are one in the panel: it has what windows have in common once.
 
-use super::expression::Expression;
-use super::schedule::{Axis, AxisKind, Nest};
+use super::{Axis, AxisKind, Nest};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
+use crate::kernels::expression::Expression;
 
 /// The most bytes of all panels of a kernel, which are on the stack of a thread.
 const MOST: i64 = 1 << 19;
