@@ -139,8 +139,8 @@ impl Tiles {
         let of_rows: Vec<LoopInfo> =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned().collect();
         match outermost {
-            Outermost::Columns => order.extend([&[column.clone()], &of_rows[..]].concat()),
-            Outermost::Rows => order.extend([&of_rows[..], &[column.clone()]].concat()),
+            Outermost::Columns => order.extend([std::slice::from_ref(column), &of_rows[..]].concat()),
+            Outermost::Rows => order.extend([&of_rows[..], std::slice::from_ref(column)].concat()),
         }
         let mut nest = Nest::new(&order);
         nest.jam(&rows.name, rows.together);
