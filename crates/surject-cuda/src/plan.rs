@@ -291,7 +291,7 @@ impl Plan {
         if depth > DEPTH {
             return wrong("steps are nested too deeply");
         }
-        let known = |ids: &[TensorId]| ids.iter().all(|id| (id.0 as usize) < self.tensors.len());
+        let known = |ids: &[TensorId]| self.known(ids);
         let same = |a: TensorId, b: TensorId| {
             let (a, b) = (self.tensor(a), self.tensor(b));
             a.bytes() == b.bytes()
@@ -300,21 +300,7 @@ impl Plan {
         for step in steps {
             match step {
                 Step::Launch { kernel, tensors } => {
-                    let uses = self.kernels.get(*kernel as usize).map(|k| &k.tensors);
-                    let Some(uses) = uses.filter(|uses| uses.len() == tensors.len() && known(tensors)) else {
-                        return wrong("a launch of a kernel or with tensors that there are not");
-                    };
-                    let kept = |(&id, &usage): (&TensorId, &Use)| {
-                        usage != Use::Read && !self.tensor(id).is_of_arena()
-                    };
-                    if tensors.iter().zip(uses).any(kept) {
-                        return wrong("a launch that writes over an argument or a constant");
-                    }
-                    for map in &self.kernels[*kernel as usize].shape.maps {
-                        let bytes = tensors.get(map.tensor as usize).and_then(|&id| self.tensor(id).bytes());
-                        let fits = bytes.ok_or("a map of no tensor".to_string()).and_then(|b| map.check(b));
-                        fits.map_err(PlanError)?;
-                    }
+                    self.check_launch(*kernel, tensors)?;
                 }
                 Step::Copy { from, to } => {
                     if !known(&[*from, *to]) || !same(*from, *to) {
@@ -366,6 +352,29 @@ impl Plan {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn known(&self, ids: &[TensorId]) -> bool {
+        ids.iter().all(|id| (id.0 as usize) < self.tensors.len())
+    }
+
+    /// Has a launch tensors as its kernel wants them?
+    fn check_launch(&self, kernel: u32, tensors: &[TensorId]) -> Result<(), PlanError> {
+        let wrong = |what: &str| Err(PlanError(what.to_string()));
+        let uses = self.kernels.get(kernel as usize).map(|k| &k.tensors);
+        let Some(uses) = uses.filter(|uses| uses.len() == tensors.len() && self.known(tensors)) else {
+            return wrong("a launch of a kernel or with tensors that there are not");
+        };
+        let kept = |(&id, &usage): (&TensorId, &Use)| usage != Use::Read && !self.tensor(id).is_of_arena();
+        if tensors.iter().zip(uses).any(kept) {
+            return wrong("a launch that writes over an argument or a constant");
+        }
+        for map in &self.kernels[kernel as usize].shape.maps {
+            let bytes = tensors.get(map.tensor as usize).and_then(|&id| self.tensor(id).bytes());
+            let fits = bytes.ok_or("a map of no tensor".to_string()).and_then(|b| map.check(b));
+            fits.map_err(PlanError)?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 //! joins what comes before its block with the terms of its block up to its own, which is a scan again
 //! ([`super::running`]), of a line that is as short as the machine likes.
 
-use super::expression::{Expression, Tensor};
 use super::expression::joined_in;
+use super::expression::{Expression, Tensor};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId};
 use crate::expression::compose::joining;

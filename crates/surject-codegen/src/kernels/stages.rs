@@ -1,8 +1,8 @@
 //! Reductions in two stages: parts of them are stored, and these are reduced in turn. So many agents share a reduction
 //! that has few values.
 
-use super::expression::{Expression, Tensor};
 use super::expression::joined_in;
+use super::expression::{Expression, Tensor};
 use crate::CodegenError;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Node, NodeId};

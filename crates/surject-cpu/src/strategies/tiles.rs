@@ -125,11 +125,7 @@ impl Tiles {
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
         const PAGE: f64 = 4.0;
-        /// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
-        const NEAR: f64 = 1e6;
-        const NEAR_BYTE: f64 = 0.02;
-        const FAR_BYTE: f64 = 0.12;
-        let loops = expression.loops();
+        let (loops, reductions) = (expression.loops(), expression.reductions());
         let accesses = expression.accesses();
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
         let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
@@ -156,18 +152,11 @@ impl Tiles {
         let extent = expression.find(&rows.name).map_or(1.0, |l| l.extent as f64);
         let idle = (extent / together).ceil() * together / extent;
         let mut cost = work(expression) / lanes as f64 * idle * (0.3 + 0.4 * loads);
-        // What comes from memory again and again.
-        let blocks = (column.extent as f64 / by as f64).ceil();
-        for access in accesses.iter().filter(|a| !a.stored) {
-            let of_columns = depends(access, &column.name);
-            let times = match outermost {
-                Outermost::Columns if !of_columns => blocks,
-                Outermost::Rows if of_columns => (others / together).max(1.0),
-                _ => 1.0,
-            };
-            let bytes = access.elements * access.bytes as f64;
-            cost += bytes * (times - 1.0) * if bytes > NEAR { FAR_BYTE } else { NEAR_BYTE };
-        }
+        let runs = match outermost {
+            Outermost::Columns => Again::Rows((column.extent as f64 / by as f64).ceil()),
+            Outermost::Rows => Again::Columns((others / together).max(1.0)),
+        };
+        cost += from_memory(&accesses, &column.name, runs);
         let mut directives = nest.directives();
         directives.extend(fused(&self.0, expression));
         let mut packed: Vec<(String, &str)> = Vec::new();
@@ -176,7 +165,7 @@ impl Tiles {
             let each = if next { 1.0 / lanes as f64 } else { STRIDED };
             // How often an element is loaded.
             let uses = others / together;
-            let in_terms = access.strides.iter().any(|s| s.0.starts_with('k'));
+            let in_terms = reductions.iter().any(|r| r.loops.iter().any(|name| depends(access, name)));
             if how == Panels::Packed && in_terms {
                 packed.push((access.tensor.to_string(), &at));
                 cost += access.elements * (each + PACKED);
@@ -199,6 +188,31 @@ impl Tiles {
         directives.extend(packed.into_iter().map(pack));
         (Schedule { directives }, cost)
     }
+}
+
+/// What is loaded again and again, and how often.
+enum Again {
+    /// What does not depend on the columns.
+    Rows(f64),
+    /// What does.
+    Columns(f64),
+}
+
+/// The cycles of what comes from memory more than once.
+fn from_memory(accesses: &[AccessInfo], column: &str, again: Again) -> f64 {
+    /// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
+    const NEAR: f64 = 1e6;
+    const NEAR_BYTE: f64 = 0.02;
+    const FAR_BYTE: f64 = 0.12;
+    let cycles = accesses.iter().filter(|a| !a.stored).map(|access| {
+        let times = match (&again, depends(access, column)) {
+            (Again::Rows(times), false) | (Again::Columns(times), true) => *times,
+            _ => 1.0,
+        };
+        let bytes = access.elements * access.bytes as f64;
+        bytes * (times - 1.0) * if bytes > NEAR { FAR_BYTE } else { NEAR_BYTE }
+    });
+    cycles.sum()
 }
 
 /// Does an order of loops have one of this name?
