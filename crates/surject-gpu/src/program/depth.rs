@@ -61,7 +61,7 @@ impl Depths<'_> {
                 }
             };
             self.most = self.most.max(depth);
-            statement.targets().into_iter().for_each(|&t| _ = self.of.insert(t, depth));
+            statement.targets().iter().for_each(|&t| _ = self.of.insert(t, depth));
         }
     }
 
