@@ -20,6 +20,8 @@ const LINES: f64 = 1024.0;
 const INTEGERS: f64 = 64.0;
 /// Operations that round an element to tf32.
 const ROUNDING: f64 = 6.0;
+/// Bytes of shared memory that every block has beside its own (CUDA C++ Programming Guide, "Compute Capability 8.x").
+const OF_SYSTEM: f64 = 1024.0;
 /// Registers of a multiprocessor.
 const REGISTERS: f64 = 65_536.0;
 /// Registers of a thread beside its sums.
@@ -193,7 +195,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let most = (blocks / gpu.multiprocessors as f64).ceil();
     let words = (bytes / 4.0).max(1.0);
     let by_registers = REGISTERS / ((sums_of_thread(tiles) * words + OTHER_REGISTERS) * threads);
-    let by_shared = gpu.shared as f64 / (stages(tiles) * (m + n) * k * bytes);
+    let by_shared = gpu.shared as f64 / (shared_bytes(expression, tiles) + OF_SYSTEM);
     let at_once = by_registers.min(by_shared).floor().clamp(1.0, most);
     let each = operations_of_term(expression, points * sums);
     let turn = turn(gpu, tiles, (bytes, each), at_once) + between / at_once;

@@ -209,7 +209,17 @@ fn of_literals(function: &Function, var: Var, known: &mut HashMap<Var, bool>) ->
 /// is known that throws sums away, kernels which leave out what it does.
 fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Chosen> {
     let mask = if known(&chain) { Mask::Literal } else { Mask::Other };
-    let (apart, best) = times(gpu, &chain, mask)?;
+    let (mut apart, best) = times(gpu, &chain, mask)?;
+    let last = || {
+        let tiles = chain.products()[1].and_then(|last| tiles_of(gpu, last))?;
+        let made = chain.listed("k", &tiles).ok()?;
+        is_writable(gpu, &made.chain.kernel).then_some(tiles)
+    };
+    let last = if mask == Mask::Literal { last() } else { None };
+    if mask == Mask::Literal && last.is_none() {
+        // Kernels of their own would leave nothing out.
+        apart = times(gpu, &chain, Mask::Other)?.0;
+    }
     let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
     if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
         let leaves_out = mask == Mask::Literal
@@ -219,13 +229,6 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
             };
         return Some(Chosen { chain, kernels: Chained::One(tiles), seconds, leaves_out });
     }
-    if mask == Mask::Other {
-        return None;
-    }
-    let last = chain.products()[1].and_then(|last| tiles_of(gpu, last)).filter(|tiles| {
-        let made = chain.listed("k", tiles).ok();
-        made.is_some_and(|made| is_writable(gpu, &made.chain.kernel))
-    });
     Some(Chosen { chain, kernels: Chained::Apart(last?), seconds, leaves_out: true })
 }
 
