@@ -172,8 +172,11 @@ impl Strategy for Guesses {
         for reduction in reductions.iter().filter(|r| r.sums_products) {
             if let Some(name) = reduction.loops.first().filter(|_| rng.chance(1, 2)) {
                 let with = Directive::Fma(name.clone());
-                if fits(expression, &Schedule { directives: [&directives[..], &[with.clone()]].concat() })
-                    .is_ok()
+                if fits(
+                    expression,
+                    &Schedule { directives: [&directives[..], std::slice::from_ref(&with)].concat() },
+                )
+                .is_ok()
                 {
                     directives.push(with);
                 }
