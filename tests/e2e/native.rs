@@ -67,6 +67,40 @@ fn same(a: Scalar, b: Scalar) -> bool {
     a.bits() == b.bits() || nan(a) && nan(b)
 }
 
+/// Floats become integers towards zero, the nearest that there is, and 0 for NaN, in every number of lanes.
+#[test]
+fn floats_become_the_nearest_integers() {
+    let dtypes = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
+    for (from, dtype) in [("f32", surject_runtime::DType::F32), ("f64", surject_runtime::DType::F64)] {
+        let mut values = vec![0.0, -0.0, 0.5, -0.5, 1.9, -1.9, 1e300, -1e300, f64::NAN, f64::INFINITY];
+        values.push(f64::NEG_INFINITY);
+        for digits in [7, 8, 15, 16, 31, 32, 63, 64] {
+            let end = 2f64.powi(digits);
+            let near = |x: f64| [x, x - 1.0, x + 1.0, x * (1.0 - 1e-7), x * (1.0 - 1e-16), x - 0.5];
+            values.extend([near(end), near(-end)].concat());
+        }
+        values.resize(131, 3.25);
+        let n = values.len();
+        let results: Vec<String> = (0..dtypes.len()).map(|i| format!("y{i}")).collect();
+        let mut text = format!("func main(x: {from}[{n}]) -> ({}) {{\n", results.join(", "));
+        for (to, result) in dtypes.iter().zip(&results) {
+            text += &format!("  {result} : {to}[{n}] =: over i<{n}: {to}(x[i])\n");
+        }
+        let program = surject::ir::parse(&format!("{text}}}\n")).expect("it parses");
+        let mut argument = Buffer::zeros(dtype, &[n]);
+        values.iter().enumerate().for_each(|(i, &x)| argument.set(i, Scalar::from_f64(dtype, x)));
+        let expected = surject::ir::interp::run(&program, "main", &[argument.clone()]).expect("it runs");
+        for machine in ["generic", "avx2", "avx512"] {
+            let args = std::slice::from_ref(&argument);
+            let [compiled, _] =
+                both(&program, args, machine, &Schedules::default(), Which::All).expect("it runs");
+            for ((found, wanted), to) in compiled.iter().zip(&expected).zip(dtypes) {
+                assert_eq!(found.bytes(), wanted.bytes(), "{from} to {to} on {machine}");
+            }
+        }
+    }
+}
+
 /// A program of the suite, optimised, with its arguments.
 pub fn prepared(folder: &Path) -> (Program, Vec<Buffer>) {
     let name = folder.display();

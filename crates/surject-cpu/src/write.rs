@@ -27,6 +27,7 @@
 
 mod address;
 mod control;
+mod convert;
 mod memory;
 mod value;
 

@@ -1,8 +1,8 @@
 //! Operations that depend on their operands alone.
 
 use super::{Done, Writer, element, of};
-use surject_codegen::code::{self, Elem, Elements, Literal, Op, Type};
-use surject_codegen::kernels::mlir::{Arithmetic, binary, cast};
+use surject_codegen::code::{self, Elem, Elements, Literal, Op};
+use surject_codegen::kernels::mlir::{Arithmetic, binary};
 use surject_ir::{DType, Scalar, UnaryOp};
 use surject_kernel::{Op as KernelOp, Value};
 
@@ -120,65 +120,5 @@ impl Writer<'_> {
             op => return Err(format!("`{op}` of {}, which is not arithmetic", ty.dtype)),
         };
         Ok(self.b.op(Op::same(operation, [value], of(ty))))
-    }
-
-    /// A value as another element type.
-    pub(super) fn converted(
-        &mut self,
-        value: code::Value,
-        from: surject_kernel::Type,
-        to: DType,
-    ) -> Done<code::Value> {
-        let (own, wanted) = (of(from), of(from.with(to)));
-        match (from.dtype, to) {
-            (DType::BF16, DType::F32) => return Ok(self.widened(value, from.lanes)),
-            (DType::F32, DType::BF16) => return Ok(self.halved(value, from.lanes)),
-            (a, b) if a != b && (a == DType::BF16 || b == DType::BF16) => {
-                return Err(format!("a conversion of {a} to {b}, which is not arithmetic"));
-            }
-            _ => {}
-        }
-        Ok(match cast(from.dtype, to) {
-            Some(operation) => self.b.op(Op::cast(operation, value, own, wanted)),
-            None if own == wanted => value,
-            None => {
-                // Saturates; NaN gives 0.
-                let lanes =
-                    |e: Elem| if from.lanes == 1 { e.to_string() } else { format!("v{}{e}", from.lanes) };
-                let kind = if to.is_signed_int() { "fptosi" } else { "fptoui" };
-                let (integer, float) = (lanes(element(to)), lanes(element(from.dtype)));
-                let name = format!("llvm.{kind}.sat.{integer}.{float}");
-                self.b.op(Op::intrinsic(name, [(value, own)], Some(wanted)))
-            }
-        })
-    }
-
-    /// The bits of `bf16` as `f32`.
-    fn widened(&mut self, value: code::Value, lanes: usize) -> code::Value {
-        let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
-        let bits = self.b.op(Op::cast("arith.extui", value, Elem::I16.ty(lanes), words));
-        let sixteen = self.b.splat(Elem::I32, 16, lanes);
-        let bits = self.b.op(Op::same("arith.shli", [bits, sixteen], words));
-        self.b.op(Op::cast("arith.bitcast", bits, words, floats))
-    }
-
-    /// An `f32` as the bits of the nearest `bf16`, of two the even one. A NaN stays a NaN, with the upper bits that it had.
-    fn halved(&mut self, value: code::Value, lanes: usize) -> code::Value {
-        let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
-        let [sixteen, one, below, quiet] =
-            [16, 1, 0x7fff, 0x40].map(|number| self.b.splat(Elem::I32, number, lanes));
-        let bits = self.b.op(Op::cast("arith.bitcast", value, floats, words));
-        let mut word = |name, a, b| self.b.op(Op::same(name, [a, b], words));
-        let upper = word("arith.shrui", bits, sixteen);
-        let odd = word("arith.andi", upper, one);
-        let up = word("arith.addi", bits, below);
-        let up = word("arith.addi", up, odd);
-        let rounded = word("arith.shrui", up, sixteen);
-        let nan = word("arith.ori", upper, quiet);
-        let sides = [value, value];
-        let is_nan = self.b.op(Op::Compare { name: "arith.cmpf", predicate: "uno", sides, ty: floats });
-        let condition = (is_nan, Type::truths(floats));
-        let chosen = self.b.op(Op::Select { condition, values: [nan, rounded], ty: words });
-        self.b.op(Op::cast("arith.trunci", chosen, words, Elem::I16.ty(lanes)))
     }
 }
