@@ -12,6 +12,7 @@ mod literal;
 mod module;
 mod op;
 mod print;
+mod saturation;
 mod value;
 
 pub use builder::Builder;
@@ -20,5 +21,6 @@ pub use function::{Declaration, Function, Symbol, called};
 pub use literal::{Elements, Literal};
 pub use module::{Item, Linkage, Module};
 pub use op::{Block, Carry, Index, Op, Prefetched, Statement};
+pub use saturation::Saturation;
 pub use surject_kernel::Temporality;
 pub use value::{HIGH, LOW, POINTERS, TASK, Value, WORKER};

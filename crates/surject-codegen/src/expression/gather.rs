@@ -170,7 +170,7 @@ pub(crate) fn clamped(dag: &mut Dag, start: NodeId, most: i64, to: DType) -> Nod
 }
 
 /// The row-major strides of a shape.
-fn strides(shape: &[i64]) -> Option<Vec<i64>> {
+pub(crate) fn strides(shape: &[i64]) -> Option<Vec<i64>> {
     let mut strides = vec![1i64; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].checked_mul(shape[axis])?;

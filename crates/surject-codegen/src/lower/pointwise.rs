@@ -1,7 +1,7 @@
 //! Pointwise operations as `arith` and `math` operations, with the semantics of [`surject_ir::eval`].
 
 use crate::CodegenError;
-use crate::code::{Declaration, Op, Symbol, Value};
+use crate::code::{Declaration, Op, Saturation, Symbol, Value};
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::halves::Payload;
 use crate::lower::math;
@@ -437,14 +437,8 @@ impl Emitter<'_> {
     /// A float as an integer: towards zero, the nearest integer there is, and 0 for what is not a number. The argument
     /// is brought to where the machine's own conversion says the same.
     fn integer_of(&mut self, at: At, (a, b): (Elem, Elem), to: DType, x: Value) -> Value {
-        let (bits, signed) = (b.bits() as i32, to.is_signed_int());
-        let (low, end) =
-            if signed { (-2f64.powi(bits - 1), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
-        let mantissa = if a == Elem::F64 { 53 } else { 24 };
-        // The last float below the end; where integers are finer than floats, what lies at the end or beyond it is
-        // the largest integer.
-        let digits = if signed { bits - 1 } else { bits };
-        let last = if digits <= mantissa { end - 1.0 } else { end - 2f64.powi(digits - mantissa) };
+        let signed = to.is_signed_int();
+        let Saturation { low, last, end, is_coarse, largest } = Saturation::of(a, b, signed);
         // Where the least integer is 0, the comparison with it does this for what is not a number.
         let mut value = x;
         if signed {
@@ -464,13 +458,12 @@ impl Emitter<'_> {
         if wide != b {
             result = self.cast(at, "arith.trunci", result, wide, b);
         }
-        if digits <= mantissa {
+        if !is_coarse {
             return result;
         }
         let end = self.float(at, a, end);
         let beyond = self.cmpf(at, "oge", x, end, a);
-        let largest =
-            self.constant(b, if signed { (1 << (bits - 1)) - 1 } else { u64::MAX >> (64 - bits) }, at.lanes);
+        let largest = self.constant(b, largest, at.lanes);
         self.select(at, beyond, largest, result, b)
     }
 

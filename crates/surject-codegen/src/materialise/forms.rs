@@ -30,16 +30,36 @@ struct Attempt {
 }
 
 /// What a form makes of an expression, which it may take. Refused: at most it added nodes to the graph.
-type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Fit<Outcome>, CodegenError>;
+type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Outcome, Unmade>;
+
+/// Why a form makes nothing of an expression.
+enum Unmade {
+    /// It does not fit.
+    Refused(Refused),
+    /// It fits, and its kernels cannot be made.
+    Failed(CodegenError),
+}
+
+impl From<Refused> for Unmade {
+    fn from(refused: Refused) -> Unmade {
+        Unmade::Refused(refused)
+    }
+}
+
+impl From<CodegenError> for Unmade {
+    fn from(error: CodegenError) -> Unmade {
+        Unmade::Failed(error)
+    }
+}
 
 /// The forms and their names, in the order in which they are tried. The last one fits always.
 const FORMS: [(&str, Try); 11] = [
     ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
     ("scan", |stores, attempt| stores.scanned(attempt)),
-    ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt))),
+    ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt)?)),
     ("contraction", |stores, attempt| stores.contracted(attempt)),
     ("product in parts", |stores, attempt| stores.product_in_parts(attempt)),
-    ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt))),
+    ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt)?)),
     ("value stored first", |stores, attempt| stores.recomputed_first(attempt)),
     ("reduction down columns", |stores, attempt| stores.down_columns(attempt)),
     ("reduction in parts", |stores, attempt| stores.split(attempt)),
@@ -62,9 +82,10 @@ impl<'a> Stores<'a> {
         let mut attempt = Attempt { field, whole: pulled, schedule };
         let mut form = Form::default();
         for (name, make) in FORMS {
-            match make(self, &mut attempt)? {
+            match make(self, &mut attempt) {
                 Ok(outcome) => return Ok(outcome.of(&Form { name, ..form })),
-                Err(Refused(reason)) => form.refused.push((name, reason)),
+                Err(Unmade::Refused(Refused(reason))) => form.refused.push((name, reason)),
+                Err(Unmade::Failed(error)) => return Err(error),
             }
         }
         Err(CodegenError::malformed("an expression that no form takes"))
@@ -83,36 +104,35 @@ impl<'a> Stores<'a> {
     }
 
     /// Windows side by side.
-    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Attempt { whole, schedule, .. } = attempt;
-        match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target) {
-            Ok(unroll_jam::Found::Schedule(schedule)) => {
+        match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target)? {
+            unroll_jam::Found::Schedule(schedule) => {
                 // Tasks are cut along the loops outside of the windows that are unrolled and jammed.
                 let order = &schedule.order;
                 let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
                 let free = outer.copied().collect();
                 let Pulled { dag, outputs, .. } = std::mem::take(whole);
                 let kernel = rows::whole(dag, outputs, *schedule, free, None, self.target)?;
-                Ok(Ok(Outcome::Kernels(vec![kernel])))
+                Ok(Outcome::Kernels(vec![kernel]))
             }
-            Ok(unroll_jam::Found::First(node, lane)) => {
+            unroll_jam::Found::First(node, lane) => {
                 let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
                 own.sort_by_key(|&l| l == lane);
-                self.value_first(attempt, node, &own).map(Ok)
+                Ok(self.value_first(attempt, node, &own)?)
             }
-            Err(refused) => Ok(Err(refused)),
         }
     }
 
     /// Windows that grow by a term.
-    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn scanned(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Attempt { field, whole, schedule } = attempt;
-        match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field) {
+        match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field)? {
             // All sums of a short row are written out, and share their terms.
-            Ok(scan::Found::Scan(_)) if schedule.outer_vector.is_some() => {
-                Ok(Err(Refused("all sums of a short row are written out")))
+            scan::Found::Scan(_) if schedule.outer_vector.is_some() => {
+                Err(Refused("all sums of a short row are written out").into())
             }
-            Ok(scan::Found::Scan(mut scan)) => {
+            scan::Found::Scan(mut scan) => {
                 let mut rest = std::mem::take(whole);
                 let mut kernels = Vec::new();
                 let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
@@ -125,10 +145,9 @@ impl<'a> Stores<'a> {
                 let kernel =
                     crate::lower::scan::emit(&rest.dag, &rest.outputs, &scan, schedule, self.target)?;
                 kernels.push(kernel);
-                Ok(Ok(Outcome::Kernels(kernels)))
+                Ok(Outcome::Kernels(kernels))
             }
-            Ok(scan::Found::First(inner)) => Ok(Ok(Outcome::First(inner))),
-            Err(refused) => Ok(Err(refused)),
+            scan::Found::First(inner) => Ok(Outcome::First(inner)),
         }
     }
 
@@ -139,15 +158,14 @@ impl<'a> Stores<'a> {
     }
 
     /// Sums of products, in tiles or in lanes.
-    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
-        match self.contraction(dag, outputs, outer, attempt.field) {
-            Ok(Choice::First(inner)) => Ok(Ok(Outcome::First(inner))),
-            Ok(Choice::Tiles(c, scratch)) => match c.dots(dag, &outputs[0], self.target) {
-                Some(dots) => self.dots(attempt, dots).map(Ok),
-                None => self.in_tiles(attempt, (&c, &scratch)).map(Ok),
-            },
-            Err(refused) => Ok(Err(refused)),
+        match self.contraction(dag, outputs, outer, attempt.field)? {
+            Choice::First(inner) => Ok(Outcome::First(inner)),
+            Choice::Tiles(c, scratch) => Ok(match c.dots(dag, &outputs[0], self.target) {
+                Some(dots) => self.dots(attempt, dots)?,
+                None => self.in_tiles(attempt, (&c, &scratch))?,
+            }),
         }
     }
 
@@ -209,12 +227,10 @@ impl<'a> Stores<'a> {
     }
 
     /// A sum over the rows of a product: the parts have tiles.
-    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
-        match split_reduction::cut_rows(dag, outputs, outer, self.next()) {
-            Ok(parts) => self.parts(attempt.field, parts, outer).map(Ok),
-            Err(refused) => Ok(Err(refused)),
-        }
+        let parts = split_reduction::cut_rows(dag, outputs, outer, self.next())?;
+        Ok(self.parts(attempt.field, parts, outer)?)
     }
 
     /// A sum of products with windows is sent to its target.
@@ -224,57 +240,49 @@ impl<'a> Stores<'a> {
     }
 
     /// What would be computed again and again is stored first.
-    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn recomputed_first(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Attempt { whole, schedule, .. } = &*attempt;
         let temporaries = Buf(self.function.vars.len() as u32);
-        let found = recomputed::find(&whole.dag, &whole.outputs, schedule, self.target, temporaries);
-        let (node, lane) = match found {
-            Ok(found) => found,
-            Err(refused) => return Ok(Err(refused)),
-        };
+        let (node, lane) = recomputed::find(&whole.dag, &whole.outputs, schedule, self.target, temporaries)?;
         // What is done in lanes lies side by side.
         let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
         let last = lane.or(schedule.order.last().copied());
         own.sort_by_key(|&l| last == Some(l));
-        self.value_first(attempt, node, &own).map(Ok)
+        Ok(self.value_first(attempt, node, &own)?)
     }
 
     /// Reductions down long columns, row by row.
-    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn down_columns(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
-        match schedule::columns::find(dag, outputs, outer, &attempt.schedule, self.target) {
-            Ok((_, inner)) if inner != attempt.field => Ok(Ok(Outcome::First(inner))),
-            Ok(_) => {
-                let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
-                let pushed = Outcome::First(attempt.field);
-                Ok(Ok(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel]))))
-            }
-            Err(refused) => Ok(Err(refused)),
+        let (_, inner) = schedule::columns::find(dag, outputs, outer, &attempt.schedule, self.target)?;
+        if inner != attempt.field {
+            return Ok(Outcome::First(inner));
         }
+        let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
+        let pushed = Outcome::First(attempt.field);
+        Ok(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel])))
     }
 
     /// Long reductions into few elements, in parts; of several the first one is stored.
-    fn split(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn split(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Attempt { field, whole: Pulled { dag, outer, outputs }, schedule } = &*attempt;
         let refused = match split_reduction::cut(dag, outputs, outer, schedule, self.target, self.next()) {
-            Ok(parts) => return self.parts(*field, parts, outer).map(Ok),
+            Ok(parts) => return Ok(self.parts(*field, parts, outer)?),
             Err(refused) => refused,
         };
         let inner = split_reduction::several(dag, outputs, outer, schedule, self.target);
-        Ok(inner.ok().filter(|inner| inner != field).map(Outcome::First).ok_or(refused))
+        Ok(inner.ok().filter(|inner| inner != field).map(Outcome::First).ok_or(refused)?)
     }
 
     /// Sums whose epilogue is better done in lanes.
-    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn epilogue_apart(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Attempt { field, whole, schedule } = &*attempt;
-        match epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target) {
-            Ok(sums) => self.sums_first(*field, whole.clone(), &sums).map(Ok),
-            Err(refused) => Ok(Err(refused)),
-        }
+        let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target)?;
+        Ok(self.sums_first(*field, whole.clone(), &sums)?)
     }
 
     /// Point by point, in rows.
-    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Fit<Outcome>, CodegenError> {
+    fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Pulled { mut dag, outer, mut outputs } = std::mem::take(&mut attempt.whole);
         let schedule = attempt.schedule.clone();
         let free: LoopSet = outer.iter().copied().collect();
@@ -284,10 +292,10 @@ impl<'a> Stores<'a> {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
         } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
-            return self.blocks(&block, &Pulled { dag, outer, outputs }).map(Ok);
+            return Ok(self.blocks(&block, &Pulled { dag, outer, outputs })?);
         }
         let kernel = rows::whole(dag, outputs, schedule, free, term_cache, self.target)?;
-        Ok(Ok(Outcome::Kernels(vec![kernel])))
+        Ok(Outcome::Kernels(vec![kernel]))
     }
 
     /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.

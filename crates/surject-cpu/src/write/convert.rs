@@ -1,7 +1,7 @@
 //! Values as other element types.
 
 use super::{Done, Writer, element, of};
-use surject_codegen::code::{self, Elem, Op, Type};
+use surject_codegen::code::{self, Elem, Op, Saturation, Type};
 use surject_codegen::kernels::mlir::cast;
 use surject_ir::{DType, Scalar};
 
@@ -73,14 +73,10 @@ impl Writer<'_> {
     /// conversion that saturates goes lane by lane; so the argument is brought to where that of the machine says the same.
     fn saturated(&mut self, value: code::Value, from: surject_kernel::Type, to: DType) -> code::Value {
         let (integers, lanes, signed) = (element(to), from.lanes, to.is_signed_int());
-        let digits = integers.bits() as i32 - i32::from(signed);
-        let mantissa = if from.dtype == DType::F64 { 53 } else { 24 };
-        let end = 2f64.powi(digits);
-        let low = if signed { -end } else { 0.0 };
-        // The last float below the end; where integers are finer than floats, what lies at the end or beyond it is the
-        // largest integer.
-        let last = if digits <= mantissa { end - 1.0 } else { end - 2f64.powi(digits - mantissa) };
-        let [low, last, end, zero] = [low, last, end, 0.0].map(|x| self.float(from, x));
+        let Saturation { low, last, end, is_coarse, largest } =
+            Saturation::of(element(from.dtype), integers, signed);
+        let [low, last, end, zero] =
+            [low, last, end, 0.0].map(|x| self.scalar(Scalar::from_f64(from.dtype, x), lanes));
         // Where the least integer is 0, the comparison with it does this for what is not a number.
         let value = if signed { self.where_float(from, ("ord", value, value), [value, zero]) } else { value };
         let value = self.where_float(from, ("ogt", value, low), [value, low]);
@@ -92,19 +88,13 @@ impl Writer<'_> {
         if wide != integers {
             result = self.b.op(Op::cast("arith.trunci", result, wide.ty(lanes), integers.ty(lanes)));
         }
-        if digits <= mantissa {
+        if !is_coarse {
             return result;
         }
-        let largest = self.b.splat(integers, u64::MAX >> (64 - digits), lanes);
+        let largest = self.b.splat(integers, largest, lanes);
         let beyond = Op::Compare { name: "arith.cmpf", predicate: "oge", sides: [value, end], ty: of(from) };
         let condition = (self.b.op(beyond), Type::truths(of(from)));
         self.b.op(Op::Select { condition, values: [largest, result], ty: integers.ty(lanes) })
-    }
-
-    /// A float in all lanes.
-    fn float(&mut self, ty: surject_kernel::Type, value: f64) -> code::Value {
-        let bits = Scalar::from_f64(ty.dtype, value).bits() as u64;
-        self.b.splat(element(ty.dtype), bits, ty.lanes)
     }
 
     /// One of two floats, the first where a comparison holds.

@@ -8,7 +8,7 @@ use surject_kernel::{Op as KernelOp, Value};
 
 impl Writer<'_> {
     /// A constant in so many lanes.
-    fn scalar(&mut self, value: Scalar, lanes: usize) -> code::Value {
+    pub(super) fn scalar(&mut self, value: Scalar, lanes: usize) -> code::Value {
         self.b.splat(element(value.dtype()), value.bits() as u64, lanes)
     }
 

@@ -1,10 +1,11 @@
 //! Products whose operands are brought in boxes (TMA): as plans, by a schedule; what happens without a wait; their model.
 
 use crate::assembler::assemble;
-use crate::harness::{Collected, OnPtx, collect, on_ptx};
+use crate::groups::{self, with_boxes};
+use crate::harness::{Collected, OnPtx, Only, collect, on_ptx};
 use crate::programs::program;
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::machine::{Machine, Strategy, choose};
+use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{Executor, expressions, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_cuda::{Plan, Pooled, Session, Simulated};
@@ -18,32 +19,8 @@ use surject_ir::{Program, StatementKind, interp};
 use surject_kernel::interpret::{Options, Order, Tensor, run};
 use surject_kernel::{Kernel, parse, verify};
 
-/// A Hopper GPU that has nothing else.
-struct Boxes(Gpu);
-
-impl Machine for Boxes {
-    fn name(&self) -> &str {
-        self.0.name
-    }
-
-    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        let mut found = self.0.strategies();
-        found.retain(|s| s.name() == "warpgroups");
-        found
-    }
-}
-
-fn hopper() -> Boxes {
-    Boxes(Gpu { group_products_confirmed: true, boxes_confirmed: true, ..Gpu::named("sm_90a").unwrap() })
-}
-
-fn product([m, n, k]: [usize; 3], [left, right]: [&str; 2]) -> Program {
-    let a = if left == "i,k" { [m, k] } else { [k, m] };
-    let b = if right == "j,k" { [n, k] } else { [k, n] };
-    program(
-        &format!("a: bf16[{},{}], b: bf16[{},{}]", a[0], a[1], b[0], b[1]),
-        &format!("y : bf16[{m},{n}] =:+ over i<{m}, j<{n}, k<{k} at [i,j]: a[{left}] * b[{right}]"),
-    )
+fn product(sizes: [usize; 3], lies: [&str; 2]) -> Program {
+    groups::product("bf16", sizes, lies, "bf16")
 }
 
 fn kernels_of(program: &Program, machine: &dyn Machine) -> Vec<Kernel> {
@@ -95,7 +72,7 @@ fn plans_carry_maps() {
 #[test]
 fn kernels_without_a_wait_are_found() {
     let program = product([64, 64, 640], ["i,k", "j,k"]);
-    let kernel = kernels_of(&program, &hopper()).remove(0);
+    let kernel = kernels_of(&program, &with_boxes()).remove(0);
     let text = kernel.to_string();
     let waits: Vec<&str> =
         text.lines().filter(|l| l.contains("phase_wait") || l.contains("phase_arrive")).collect();
@@ -121,7 +98,7 @@ fn kernels_without_a_wait_are_found() {
 /// Of random sizes, in all ways in which factors lie: what kernels give is what the interpreter gives, in two orders of agents.
 #[test]
 fn random_products_of_boxes_give_what_the_interpreter_gives() {
-    let machine = hopper();
+    let machine = with_boxes();
     let mut state = 11u64;
     let mut random = |most: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -259,7 +236,7 @@ fn warps_give_registers_away() {
 /// The same in PTX.
 #[test]
 fn ptx_without_a_wait_is_found() {
-    let (machine, program) = (hopper(), product([64, 64, 640], ["i,k", "j,k"]));
+    let (machine, program) = (with_boxes(), product([64, 64, 640], ["i,k", "j,k"]));
     let args = random_args(program.function("main").unwrap(), 1);
     let mut collected = Collected::default();
     collect(&program, &args, &machine, &mut collected).expect("it is supported");
@@ -322,7 +299,7 @@ fn the_assembler_takes_the_largest_tiles() {
 /// What is chosen for large products, and what it takes by the model.
 #[test]
 fn large_products_take_this_by_the_model() {
-    let machine = hopper().0;
+    let machine = with_boxes().0;
     let mut said = String::new();
     for n in [1024, 2048, 4096, 8192] {
         let program = product([n, n, n], ["i,k", "k,j"]);
@@ -341,14 +318,14 @@ fn they_are_chosen_where_a_device_has_confirmed_them() {
     let program = product([4096, 4096, 4096], ["i,k", "k,j"]);
     let (_, expression) = expressions(program.function("main").unwrap()).unwrap().remove(0);
     let chosen = |gpu: &Gpu| choose(gpu, &expression).unwrap();
-    let confirmed = chosen(&hopper().0);
+    let confirmed = chosen(&with_boxes().0);
     assert_eq!(confirmed.strategy, "warpgroups");
     assert!(confirmed.proposal.schedule.to_string().contains("group tma"));
     let gpu = Gpu::named("sm_90a").unwrap();
     assert_eq!(chosen(&gpu).strategy, "matrix units");
-    let why = Boxes(gpu).strategies().remove(0).propose(&expression).err().unwrap();
+    let why = Only(gpu, "warpgroups").strategies().remove(0).propose(&expression).err().unwrap();
     assert!(why.contains("no GPU has confirmed") && why.contains("group tma"), "{why}");
-    let only_groups = Gpu { boxes_confirmed: false, ..hopper().0 };
+    let only_groups = Gpu { boxes_confirmed: false, ..with_boxes().0 };
     assert!(!chosen(&only_groups).proposal.schedule.to_string().contains("tma"));
 }
 

@@ -1,10 +1,10 @@
 //! Products by four warps together (`wgmma`), from programs to PTX on its interpreter and through the assembler.
 
 use crate::assembler::assemble;
-use crate::harness::{Collected, OnPtx, collect, on_ptx};
+use crate::harness::{Collected, OnPtx, Only, collect, on_ptx};
 use crate::programs::program;
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::machine::{Machine, Strategy, choose};
+use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{expressions, kernels};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::Gpu;
@@ -16,26 +16,12 @@ use surject_ir::{Program, StatementKind, interp};
 use surject_kernel::Kernel;
 
 /// A Hopper GPU that has nothing else.
-struct Groups(Gpu);
-
-impl Machine for Groups {
-    fn name(&self) -> &str {
-        self.0.name
-    }
-
-    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        let mut found = self.0.strategies();
-        found.retain(|s| s.name() == "warpgroups");
-        found
-    }
-}
-
-fn hopper() -> Groups {
-    Groups(Gpu { group_products_confirmed: true, ..Gpu::named("sm_90a").unwrap() })
+fn hopper() -> Only {
+    Only(Gpu { group_products_confirmed: true, ..Gpu::named("sm_90a").unwrap() }, "warpgroups")
 }
 
 /// A product of two types, with factors that lie by rows or by columns; what is computed of its sums follows.
-fn product(dtype: &str, [m, n, k]: [usize; 3], [left, right]: [&str; 2], result: &str) -> Program {
+pub fn product(dtype: &str, [m, n, k]: [usize; 3], [left, right]: [&str; 2], result: &str) -> Program {
     let a = if left == "i,k" { [m, k] } else { [k, m] };
     let b = if right == "j,k" { [n, k] } else { [k, n] };
     let term = match result {
@@ -61,8 +47,8 @@ fn cases() -> Vec<Program> {
 }
 
 /// The same whose operands are brought in boxes.
-fn with_boxes() -> Groups {
-    Groups(Gpu { boxes_confirmed: true, ..hopper().0 })
+pub fn with_boxes() -> Only {
+    Only(Gpu { boxes_confirmed: true, ..hopper().0 }, "warpgroups")
 }
 
 /// Products by boxes: their last tiles may be cut off, and there may be further loops.
@@ -101,7 +87,7 @@ fn products_of_boxes_give_what_the_interpreter_gives() {
 }
 
 /// Programs on the interpreter of kernels, on that of PTX, and through the assembler.
-fn agree(machine: &Groups, all: &[Program], boxes: bool) {
+fn agree(machine: &Only, all: &[Program], boxes: bool) {
     let mut collected = Collected::default();
     let args: Vec<_> =
         (0..).zip(all).map(|(seed, p)| random_args(p.function("main").unwrap(), seed)).collect();

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use surject_codegen::kernels::legal::legal;
-use surject_codegen::kernels::machine::Machine;
+use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::run::{Executor, run_on};
 use surject_codegen::kernels::schedule::Schedules;
+use surject_gpu::Gpu;
 use surject_gpu::compile;
 use surject_gpu::write::{MapParameter, Written, module, write};
 use surject_ir::interp::InterpError;
@@ -14,6 +15,21 @@ use surject_ir::{Buffer, Program};
 use surject_kernel::interpret::{self, Options, Tensor};
 use surject_kernel::{Kernel, verify};
 use surject_ptx::{Arg, Grid};
+
+/// A GPU that has one of its strategies and nothing else.
+pub struct Only(pub Gpu, pub &'static str);
+
+impl Machine for Only {
+    fn name(&self) -> &str {
+        self.0.name
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        let mut found = self.0.strategies();
+        found.retain(|s| s.name() == self.1);
+        found
+    }
+}
 
 /// Kernels that were collected, each once, with a name of its own.
 #[derive(Default)]

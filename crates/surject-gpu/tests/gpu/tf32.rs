@@ -1,28 +1,13 @@
 //! Products whose factors are rounded to tf32: by matrix units, bit for bit where sums are exact.
 
-use crate::harness::{Collected, OnPtx, collect, on_ptx};
+use crate::harness::{Collected, OnPtx, Only, collect, on_ptx};
 use crate::programs::program;
-use surject_codegen::kernels::machine::{Machine, Strategy, choose};
+use surject_codegen::kernels::machine::choose;
 use surject_codegen::kernels::run::expressions;
 use surject_gpu::Gpu;
 use surject_gpu::model::model;
 use surject_ir::testing::Rng;
 use surject_ir::{Buffer, DType, Program, Scalar};
-
-/// A GPU that has matrix units only.
-struct Units(Gpu);
-
-impl Machine for Units {
-    fn name(&self) -> &str {
-        self.0.name
-    }
-
-    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        let mut found = self.0.strategies();
-        found.retain(|s| s.name() == "matrix units");
-        found
-    }
-}
 
 const ROWS: usize = 40;
 const COLUMNS: usize = 72;
@@ -108,7 +93,7 @@ fn by_hand(a: &[f32], b: &[f32], left: &str, right: &str) -> Vec<[f64; 2]> {
 fn products_of_tf32_are_those_of_rounded_factors() {
     let layouts = [("i,k", "k,j"), ("i,k", "j,k"), ("k,i", "k,j"), ("k,i", "j,k")];
     for name in ["sm_80", "sm_100"] {
-        let machine = Units(Gpu::named(name).unwrap());
+        let machine = Only(Gpu::named(name).unwrap(), "matrix units");
         let mut rng = Rng::new(7);
         let (mut cases, mut collected) = (Vec::new(), Collected::default());
         for (left, right) in layouts {

@@ -7,20 +7,14 @@ use super::scatter::Scatter;
 use super::windows::{find, signed};
 use super::{Kernels, Lowered};
 use crate::CodegenError;
+use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
 use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, DType, Scalar, Var, Window};
 use surject_kernel::{Access, Affine, LoopKind, Place, Space, Type, Value};
 
-fn overflow() -> CodegenError {
+pub(super) fn overflow() -> CodegenError {
     CodegenError::overflow("a position")
-}
-
-/// The distance of neighbours along each axis.
-pub(super) fn strides(shape: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; shape.len()];
-    (1..shape.len()).rev().for_each(|a| strides[a - 1] = strides[a] * shape[a]);
-    strides
 }
 
 /// So many neighbours in vectors: the lanes of each kind, from which one on, and how many vectors.
@@ -226,7 +220,7 @@ impl Kernels<'_> {
         let targets = self.call.targets;
         let (n, join) = (shape[axis], &self.call.regions[0]);
         let others: Vec<usize> = (0..shape.len()).filter(|&a| a != axis).collect();
-        let step = strides(shape);
+        let step = strides(shape).ok_or_else(overflow)?;
         // Lanes are lines, along the axis whose neighbours are nearest.
         let across = others.iter().copied().rev().find(|&a| shape[a] >= self.widest());
         let vectors = match across {
@@ -272,7 +266,8 @@ impl Scatter<'_> {
         (start, position): (&[Value], &[Affine]),
         (lanes, whole): (i64, bool),
     ) -> Lowered<()> {
-        let (of_target, of_update) = (strides(&self.shape), strides(&self.update_shape));
+        let strides = |shape: &[i64]| strides(shape).ok_or_else(overflow);
+        let (of_target, of_update) = (strides(&self.shape)?, strides(&self.update_shape)?);
         let (mut in_target, mut in_update) = (Affine::from(0), Affine::from(0));
         let mut inside = Vec::new();
         for (i, at) in position.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Reductions with a function of their own in lanes: neighbouring elements of the result are the lanes of vectors, and each
 //! joins its terms in row-major order.
 
-use super::in_order::strides;
+use super::in_order::overflow;
 use super::points::{Maker, elements, known};
 use super::reduce::Reduction;
 use super::{Kernels, Lowered};
-use crate::CodegenError;
+use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
 use crate::kernels::machine::Spread;
 use surject_ir::{DType, FieldKind, Var};
@@ -16,10 +16,6 @@ const BESIDE: i64 = 4;
 
 /// The most lanes of a vector.
 const MOST: i64 = 64;
-
-fn overflow() -> CodegenError {
-    CodegenError::overflow("a position")
-}
 
 /// Elements of the result that are lanes: the axis along which they are neighbours, how many of it, from which one on.
 #[derive(Clone, Copy)]
@@ -32,8 +28,8 @@ pub(super) struct Lanes {
 
 /// Where an element lies, whose place is known by axis.
 fn address(shape: &[i64], position: &[Affine]) -> Option<Affine> {
-    let all = strides(shape).into_iter().zip(position);
-    all.into_iter().try_fold(Affine::from(0), |sum, (stride, place)| sum.plus(place, stride))
+    let mut all = strides(shape)?.into_iter().zip(position);
+    all.try_fold(Affine::from(0), |sum, (stride, place)| sum.plus(place, stride))
 }
 
 impl Kernels<'_> {
