@@ -18,6 +18,7 @@ pub mod write;
 
 use strategies::{Dots, Rows, Scalar, Scans, Tiles, Transposes};
 use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::native::{Native, Tasks};
 use surject_kernel::Kernel;
@@ -33,6 +34,8 @@ pub struct Cpu {
     pub vector_registers: i64,
     /// Does it add a product to a sum in one operation?
     pub has_fma: bool,
+    /// Of a table of how many entries does each lane of a vector take one by one instruction?
+    pub lane_permute_width: usize,
     /// Scalar operations that a task has at least: fewer are not worth sharing out.
     pub task_operations: f64,
 }
@@ -45,6 +48,7 @@ impl Cpu {
             vector_bytes: 0,
             vector_registers: 0,
             has_fma: false,
+            lane_permute_width: 0,
             task_operations: 65_536.0,
         },
         Cpu {
@@ -52,6 +56,7 @@ impl Cpu {
             vector_bytes: 32,
             vector_registers: 16,
             has_fma: true,
+            lane_permute_width: 8,
             task_operations: 65_536.0,
         },
         Cpu {
@@ -59,6 +64,7 @@ impl Cpu {
             vector_bytes: 64,
             vector_registers: 32,
             has_fma: true,
+            lane_permute_width: 16,
             task_operations: 65_536.0,
         },
     ];
@@ -84,6 +90,10 @@ impl Cpu {
 }
 
 impl Native for Cpu {
+    fn arithmetic(&self) -> Arithmetic {
+        Arithmetic { lane_permute_width: self.lane_permute_width, has_truth_vectors: self.vector_bytes > 0 }
+    }
+
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
         write::tasks(kernel)
     }

@@ -173,6 +173,11 @@ pub enum Op {
     Extract(Value, usize),
     /// The value with another scalar in a lane.
     Insert(Value, usize, Value),
+    /// The lane of two values of one type, numbered through, that each lane of an integer says by its lowest bits: by as many as
+    /// number all lanes, which are a power of two.
+    Lookup(Value, Value, Value),
+    /// The first value times two to the power of the second, which is rounded down: rounded once, whatever becomes of it.
+    Scale(Value, Value),
     /// The lanes joined to a scalar, in an order that the machine chooses: where there are many, [`halves`] of them are
     /// joined first.
     ReduceLanes(AccOp, Value),
@@ -489,11 +494,11 @@ macro_rules! visitor {
                     | Op::Broadcast(x)
                     | Op::Extract(x, _)
                     | Op::ReduceLanes(_, x) => f($part::Value(x)),
-                    Op::Binary(_, x, y) | Op::Shuffle(x, y, _) | Op::Insert(x, _, y) => {
+                    Op::Binary(_, x, y) | Op::Scale(x, y) | Op::Shuffle(x, y, _) | Op::Insert(x, _, y) => {
                         f($part::Value(x));
                         f($part::Value(y));
                     }
-                    Op::Fma(x, y, z) | Op::Select(x, y, z) => {
+                    Op::Fma(x, y, z) | Op::Select(x, y, z) | Op::Lookup(x, y, z) => {
                         f($part::Value(x));
                         f($part::Value(y));
                         f($part::Value(z));
@@ -605,6 +610,8 @@ impl Op {
                 | Shuffle(..)
                 | Extract(..)
                 | Insert(..)
+                | Lookup(..)
+                | Scale(..)
                 | ReduceLanes(..)
         )
     }

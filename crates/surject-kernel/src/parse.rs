@@ -408,6 +408,14 @@ impl Parser {
                 let [x, y, z] = self.operands()?;
                 Op::Fma(x, y, z)
             }
+            "lookup" => {
+                let [x, y, at] = self.operands()?;
+                Op::Lookup(x, y, at)
+            }
+            "scale" => {
+                let [x, n] = self.operands()?;
+                Op::Scale(x, n)
+            }
             "select" => {
                 let [c, x, y] = self.operands()?;
                 Op::Select(c, x, y)

@@ -119,6 +119,8 @@ impl Printer {
             }
             Op::Extract(x, lane) => put!(self, "extract {x}[{lane}]"),
             Op::Insert(x, lane, scalar) => put!(self, "insert {scalar}, {x}[{lane}]"),
+            Op::Lookup(x, y, at) => put!(self, "lookup {x}, {y}, {at}"),
+            Op::Scale(x, n) => put!(self, "scale {x}, {n}"),
             Op::ReduceLanes(op, x) => put!(self, "reduce {op} {x}"),
             Op::Exchange(source, x) => match source {
                 Source::Xor(bits) => put!(self, "exchange {x} xor {bits}"),

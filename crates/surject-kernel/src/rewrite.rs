@@ -74,6 +74,25 @@ impl<'k> Lines<'k> {
         self.push(Op::Fma(x, y, z), ty)
     }
 
+    /// The entry of a table of two values that each lane says.
+    pub fn lookup(&mut self, low: Value, high: Value, at: Value) -> Value {
+        let ty = self.ty(at).with(self.ty(low).dtype);
+        self.push(Op::Lookup(low, high, at), ty)
+    }
+
+    /// `x` times two to the power of `n`, rounded once.
+    pub fn scale(&mut self, x: Value, n: Value) -> Value {
+        let ty = self.ty(x);
+        self.push(Op::Scale(x, n), ty)
+    }
+
+    /// The lanes of two values of one type, one after the other.
+    pub fn beside(&mut self, x: Value, y: Value) -> Value {
+        let own = self.ty(x);
+        let ty = Type { lanes: 2 * own.lanes, ..own };
+        self.push(Op::Shuffle(x, y, (0..ty.lanes).collect()), ty)
+    }
+
     /// The first value where the condition holds, else the second.
     pub fn select(&mut self, condition: Value, x: Value, y: Value) -> Value {
         let ty = self.ty(x);

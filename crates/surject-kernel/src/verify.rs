@@ -269,6 +269,17 @@ impl Verifier<'_> {
                 need(scalar == Type::scalar(ty.dtype), || format!("a lane of {ty} gets {scalar}"))?;
                 exact(ty)
             }
+            Op::Lookup(x, y, at) => {
+                let (table, at) = (self.same(&[*x, *y])?, self.ty(*at)?);
+                need((2 * table.lanes).is_power_of_two(), || format!("a table of 2 x {table}"))?;
+                need(at.dtype.is_int(), || format!("the number of a lane is {at}"))?;
+                exact(at.with(table.dtype))
+            }
+            Op::Scale(x, n) => {
+                let ty = self.same(&[*x, *n])?;
+                need(matches!(ty.dtype, DType::F32 | DType::F64), || format!("{ty} is scaled"))?;
+                exact(ty)
+            }
             Op::ReduceLanes(op, x) => {
                 let ty = self.ty(*x)?;
                 joins(*op, ty.dtype)?;

@@ -10,7 +10,8 @@
 //! * of `i1`: `and`, `or`, `xor`, `eq` and `ne`;
 //! * `select`, bit casts, and conversions: between integers, between floats and integers of 32 and 64 bits, from every
 //!   float to `f32`, from `f32` to every float, and between `f32` and `f64`;
-//! * lanes are moved, and not joined.
+//! * lanes are moved, and not joined but by `or` of `i1`, where a machine has vectors of these;
+//! * `lookup` of sixteen lanes and `scale` of a register, where a machine has instructions for them.
 //!
 //! 16-bit floats are computed in `f32` and rounded once, as the interpreter does. Functions come from the formulas that
 //! compiled code for CPUs has ([`functions`]).
@@ -20,7 +21,7 @@ mod float;
 pub mod functions;
 mod integer;
 
-use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::{Lines, rewrite};
 use surject_kernel::{Kernel, Op, Statement, Type, Value, print_statement};
 
@@ -38,15 +39,30 @@ pub struct Illegal {
     pub statement: String,
 }
 
+/// What the arithmetic of a machine has beside that of every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arithmetic {
+    /// Of a table of how many entries does each lane of a vector take one by one instruction? Sixteen say that it also scales
+    /// floats by powers of two.
+    pub lane_permute_width: usize,
+    /// Does it join the truths of a vector by one instruction?
+    pub has_truth_vectors: bool,
+}
+
 /// An operation without a formula: its name, and the type of its operands.
 type Missing = (String, DType);
 
 /// The kernel in operations of such a machine. Its results are the same but for functions of floats, which are as near
 /// as those of compiled code, and the order in which lanes are joined: from the first to the last.
 pub fn legal(kernel: &Kernel) -> Result<Kernel, Illegal> {
+    legal_for(kernel, Arithmetic::default())
+}
+
+/// The same for a machine with some more arithmetic.
+pub fn legal_for(kernel: &Kernel, arithmetic: Arithmetic) -> Result<Kernel, Illegal> {
     let name = kernel.name.clone();
     rewrite(kernel.clone(), &mut |lines, statement| {
-        value(lines, statement).map_err(|(op, dtype)| Illegal {
+        value(lines, arithmetic, statement).map_err(|(op, dtype)| Illegal {
             kernel: name.clone(),
             op,
             dtype,
@@ -55,26 +71,33 @@ pub fn legal(kernel: &Kernel) -> Result<Kernel, Illegal> {
     })
 }
 
-fn value(lines: &mut Lines<'_>, statement: &Statement) -> Result<Option<Value>, Missing> {
+fn value(
+    lines: &mut Lines<'_>,
+    arithmetic: Arithmetic,
+    statement: &Statement,
+) -> Result<Option<Value>, Missing> {
     let result = statement.results.first().map_or(Type::index(), |&v| lines.ty(v));
     Ok(match &statement.op {
-        Op::Unary(op, x) => Some(unary(lines, *op, *x)?),
-        Op::Binary(op, x, y) => Some(binary(lines, *op, *x, *y)?),
+        Op::Unary(op, x) => Some(unary(lines, arithmetic, *op, *x)?),
+        Op::Binary(op, x, y) => Some(binary(lines, arithmetic, *op, *x, *y)?),
         Op::Convert(x) => Some(convert(lines, *x, result.dtype)),
         Op::ReducePrecision(exponent, mantissa, x) => {
             Some(float::reduce_precision(lines, *exponent, *mantissa, *x))
+        }
+        Op::ReduceLanes(AccOp::Or, x) if arithmetic.has_truth_vectors && lines.ty(*x).dtype == DType::I1 => {
+            None
         }
         Op::ReduceLanes(op, x) => {
             let join = op.binary().ok_or_else(|| (op.to_string(), result.dtype))?;
             let mut all = *x;
             for half in surject_kernel::halves(lines.ty(*x).lanes) {
                 let [low, high] = [0, half].map(|from| lines.lanes(all, from, half));
-                all = binary(lines, join, low, high)?;
+                all = binary(lines, arithmetic, join, low, high)?;
             }
             let mut sum = lines.extract(all, 0);
             for lane in 1..lines.ty(all).lanes {
                 let next = lines.extract(all, lane);
-                sum = binary(lines, join, sum, next)?;
+                sum = binary(lines, arithmetic, join, sum, next)?;
             }
             Some(sum)
         }
@@ -86,7 +109,7 @@ fn is_narrow(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }
 
-fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Value, Missing> {
+fn unary(lines: &mut Lines<'_>, arithmetic: Arithmetic, op: UnaryOp, x: Value) -> Result<Value, Missing> {
     let dtype = lines.ty(x).dtype;
     match dtype {
         _ if is_narrow(dtype) => match op {
@@ -101,25 +124,31 @@ fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Value, Missing>
             UnaryOp::Real => Ok(x),
             _ => {
                 let wide = lines.convert(x, DType::F32);
-                let y = unary(lines, op, wide)?;
+                let y = unary(lines, arithmetic, op, wide)?;
                 Ok(if lines.ty(y).dtype == DType::F32 { lines.convert(y, dtype) } else { y })
             }
         },
-        DType::F32 | DType::F64 => float::unary(lines, op, x),
+        DType::F32 | DType::F64 => float::unary(lines, arithmetic, op, x),
         _ => integer::unary(lines, op, x).ok_or_else(|| (op.to_string(), dtype)),
     }
 }
 
-fn binary(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Result<Value, Missing> {
+fn binary(
+    lines: &mut Lines<'_>,
+    arithmetic: Arithmetic,
+    op: BinaryOp,
+    x: Value,
+    y: Value,
+) -> Result<Value, Missing> {
     let dtype = lines.ty(x).dtype;
     match dtype {
         _ if dtype.is_float() && op == BinaryOp::NextAfter => Ok(float::next_after(lines, x, y)),
         _ if is_narrow(dtype) => {
             let [x, y] = [x, y].map(|v| lines.convert(v, DType::F32));
-            let z = binary(lines, op, x, y)?;
+            let z = binary(lines, arithmetic, op, x, y)?;
             Ok(if lines.ty(z).dtype == DType::F32 { lines.convert(z, dtype) } else { z })
         }
-        DType::F32 | DType::F64 => float::binary(lines, op, x, y),
+        DType::F32 | DType::F64 => float::binary(lines, arithmetic, op, x, y),
         _ => integer::binary(lines, op, x, y).ok_or_else(|| (op.to_string(), dtype)),
     }
 }

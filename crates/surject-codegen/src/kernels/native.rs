@@ -1,6 +1,6 @@
 //! Kernels of the kernel IR as parts of compiled programs.
 
-use super::legal::legal;
+use super::legal::{Arithmetic, legal_for};
 use super::machine::Machine;
 use super::mlir::WriteError;
 use super::schedule::Schedules;
@@ -21,7 +21,10 @@ pub struct Tasks {
 
 /// A machine whose kernels become code of this process.
 pub trait Native: Machine {
-    /// The tasks of a kernel, in the operations that [`legal`] leaves.
+    /// What it has beside the arithmetic of every machine.
+    fn arithmetic(&self) -> Arithmetic;
+
+    /// The tasks of a kernel, in the operations that [`legal_for`] leaves for it.
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError>;
 }
 
@@ -55,7 +58,8 @@ impl fmt::Debug for Scheduled {
 impl Scheduled {
     /// The tasks of a kernel, and how many there are.
     pub(crate) fn tasks(&self, kernel: &Kernel) -> Result<(Vec<Statement>, i64), CodegenError> {
-        let arithmetic = legal(kernel).map_err(|error| CodegenError::unsupported(error.to_string()))?;
+        let arithmetic = legal_for(kernel, self.machine.arithmetic())
+            .map_err(|error| CodegenError::unsupported(error.to_string()))?;
         let written = self.machine.tasks(&arithmetic);
         let Tasks { body, count } = written.map_err(|error| CodegenError::unsupported(error.to_string()))?;
         let unknown = || format!("kernel `{}`, whose tasks are as many as a run says", kernel.name);

@@ -3,8 +3,8 @@
 use super::{Done, Writer, element, of};
 use surject_codegen::code::{self, Elem, Elements, Literal, Op};
 use surject_codegen::kernels::mlir::{Arithmetic, binary};
-use surject_ir::{DType, Scalar, UnaryOp};
-use surject_kernel::{Op as KernelOp, Value};
+use surject_ir::{AccOp, DType, Scalar, UnaryOp};
+use surject_kernel::{Op as KernelOp, Type as KernelType, Value};
 
 impl Writer<'_> {
     /// A constant in so many lanes.
@@ -101,8 +101,59 @@ impl Writer<'_> {
                     _ => self.b.op(Op::Insert { value, vector, lane: *lane, ty: of(ty) }),
                 }
             }
+            KernelOp::Lookup(low, high, at) => self.lookup([*low, *high], *at)?,
+            KernelOp::Scale(x, n) => self.scaled(*x, *n)?,
+            // What is not a truth is joined by other operations.
+            KernelOp::ReduceLanes(AccOp::Or, x) if self.ty(*x).dtype == DType::I1 => {
+                let (vector, own) = (self.value(*x)?, self.ty(*x));
+                match own.lanes {
+                    1 => vector,
+                    _ => self.b.op(Op::Reduction { kind: "or", vector, ty: of(own) }),
+                }
+            }
             _ => return Err("an operation that is not written for a CPU".into()),
         })
+    }
+
+    /// Entries of a table of sixteen, or of two of them: one instruction of AVX-512.
+    fn lookup(&mut self, [low, high]: [Value; 2], at: Value) -> Done<code::Value> {
+        let (table, numbers) = (self.ty(low), self.ty(at));
+        let fits =
+            table == KernelType::vector(DType::F32, 16) && numbers.lanes == 16 && numbers.dtype.size() == 4;
+        if !fits {
+            return Err(format!(
+                "a lookup of {numbers} in {table}: of 16 lanes of 32 bits in `f32x16` there is one"
+            ));
+        }
+        let [own, entry] = [(self.value(low)?, of(table)), (self.value(at)?, of(numbers))];
+        Ok(self.b.op(match low == high {
+            true => Op::intrinsic("llvm.x86.avx512.permvar.sf.512", [own, entry], Some(of(table))),
+            false => {
+                let operands = [own, entry, (self.value(high)?, of(table))];
+                Op::intrinsic("llvm.x86.avx512.vpermi2var.ps.512", operands, Some(of(table)))
+            }
+        }))
+    }
+
+    /// A register of floats times powers of two: one instruction of AVX-512.
+    fn scaled(&mut self, x: Value, n: Value) -> Done<code::Value> {
+        let own = self.ty(x);
+        let bits = own.lanes * own.dtype.size() * 8;
+        if ![128, 256, 512].contains(&bits) {
+            return Err(format!(
+                "{own} is scaled: of registers of 128, 256 and 512 bits there is an instruction"
+            ));
+        }
+        let (y, n) = ((self.value(x)?, of(own)), (self.value(n)?, of(own)));
+        // All lanes; and rounded as everything is, which the widest form has to be told.
+        let mask = if own.lanes == 16 { (Elem::I16, 0xffff) } else { (Elem::I8, 0xff) };
+        let mut operands = vec![y, n, y];
+        for (elem, value) in [Some(mask), (bits == 512).then_some((Elem::I32, 4))].into_iter().flatten() {
+            operands.push((self.b.splat(elem, value, 1), elem.ty(1)));
+        }
+        let name = if own.dtype == DType::F64 { "pd" } else { "ps" };
+        let name = format!("llvm.x86.avx512.mask.scalef.{name}.{bits}");
+        Ok(self.b.op(Op::intrinsic(name, operands, Some(of(own)))))
     }
 
     fn unary(&mut self, op: UnaryOp, x: Value) -> Done<code::Value> {

@@ -109,6 +109,14 @@ pub(super) fn pure(agent: &Agent, op: &Op, ty: Type) -> Done<Vec<Scalar>> {
                 _ => None,
             }
         }
+        Op::Lookup(x, y, at) => {
+            let table: Vec<Scalar> = lanes(x).iter().chain(lanes(y)).copied().collect();
+            // A power of two of lanes: the lowest bits number them, whatever the sign says.
+            let entry =
+                |at: &Scalar| table.get(at.as_i128().unwrap_or(0) as usize & (table.len() - 1)).copied();
+            lanes(at).iter().map(entry).collect()
+        }
+        Op::Scale(x, n) => Some(lanes(x).iter().zip(lanes(n)).map(|(&x, &n)| scale(x, n)).collect()),
         Op::ReduceLanes(op, x) => {
             let mut all = lanes(x).to_vec();
             let mut whole = true;
@@ -140,11 +148,27 @@ fn fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar {
     }
 }
 
+/// `x` times two to the power of `n`, rounded once.
+fn scale(x: Scalar, n: Scalar) -> Scalar {
+    let (value, n) = (x.as_f64(), n.as_f64().floor());
+    let scaled = match x.dtype() {
+        DType::F64 => {
+            // What is rounded is rounded by the last product.
+            let first =
+                if n < 0.0 { (n + 1022.0).clamp(-1022.0, 0.0) } else { (n - 1023.0).clamp(0.0, 1023.0) };
+            value * first.exp2() * (n - first).clamp(-1022.0, 1023.0).exp2()
+        }
+        // Exact, and rounded to fewer bits below.
+        _ => value * n.clamp(-800.0, 800.0).exp2(),
+    };
+    Scalar::from_f64(x.dtype(), scaled)
+}
+
 /// The operations on floats that a statement without memory is.
 pub(super) fn flops(op: &Op, lanes: &[Scalar], agent: &Agent) -> u64 {
     let floats = if lanes.first().is_some_and(|l| l.dtype().is_float()) { lanes.len() as u64 } else { 0 };
     match op {
-        Op::Unary(..) | Op::Binary(..) => floats,
+        Op::Unary(..) | Op::Binary(..) | Op::Scale(..) => floats,
         Op::Fma(..) => 2 * floats,
         Op::ReduceLanes(_, x) => floats * (agent.lanes(*x).len() as u64).saturating_sub(1),
         _ => 0,

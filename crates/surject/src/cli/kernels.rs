@@ -5,7 +5,8 @@ use crate::pipeline::machine_named;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use surject_codegen::kernels::legal::legal;
+use surject_codegen::kernels::legal::legal_for;
+use surject_codegen::kernels::native::Native;
 use surject_codegen::kernels::run::{self, assignments, calls, expressions};
 use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
 use surject_cuda::Step;
@@ -178,8 +179,9 @@ pub(super) fn written(
         )));
     }
     let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
-    let arithmetic: Vec<Kernel> =
-        kernels.iter().map(legal).collect::<Result<_, _>>().map_err(|error| refused(&error))?;
+    let own = surject_cpu::Cpu::named(machine).map(|cpu| cpu.arithmetic()).unwrap_or_default();
+    let arithmetic = kernels.iter().map(|kernel| legal_for(kernel, own));
+    let arithmetic: Vec<Kernel> = arithmetic.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
     if shown == Shown::Cpu {
         let module = surject_cpu::write::module(&arithmetic).map_err(|error| refused(&error))?;
         return Ok(module.text());

@@ -1,6 +1,6 @@
 //! Operations on `f32` and `f64` by those that are rounded once, and by their bits.
 
-use super::{Missing, functions};
+use super::{Arithmetic, Missing, functions};
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::Lines;
 use surject_kernel::{Affine, Type, Value};
@@ -35,7 +35,12 @@ pub(super) fn with_sign(lines: &mut Lines<'_>, x: Value, sign: Value) -> Value {
     lines.bitcast(bits, dtype)
 }
 
-pub(super) fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Value, Missing> {
+pub(super) fn unary(
+    lines: &mut Lines<'_>,
+    arithmetic: Arithmetic,
+    op: UnaryOp,
+    x: Value,
+) -> Result<Value, Missing> {
     use UnaryOp::*;
     Ok(match op {
         Neg | Abs | Sqrt | Floor | Ceil | RoundEven => lines.unary(op, x),
@@ -66,15 +71,21 @@ pub(super) fn unary(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Result<Valu
             let (root, one) = (lines.unary(Sqrt, x), lines.float(1.0, x));
             lines.binary(BinaryOp::Div, one, root)
         }
-        _ => functions::unary(lines, op, x).ok_or_else(|| (op.to_string(), lines.ty(x).dtype))?,
+        _ => functions::unary(lines, arithmetic, op, x).ok_or_else(|| (op.to_string(), lines.ty(x).dtype))?,
     })
 }
 
-pub(super) fn binary(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Result<Value, Missing> {
+pub(super) fn binary(
+    lines: &mut Lines<'_>,
+    arithmetic: Arithmetic,
+    op: BinaryOp,
+    x: Value,
+    y: Value,
+) -> Result<Value, Missing> {
     use BinaryOp::*;
     Ok(match op {
         Add | Sub | Mul | Div | Max | Min | Eq | Ne | Lt | Le | Gt | Ge => lines.binary(op, x, y),
-        Pow | Atan2 => functions::binary(lines, op, x, y),
+        Pow | Atan2 => functions::binary(lines, arithmetic, op, x, y),
         Rem => remainder(lines, x, y),
         _ => return Err((op.to_string(), lines.ty(x).dtype)),
     })

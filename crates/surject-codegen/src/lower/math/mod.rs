@@ -20,10 +20,10 @@ pub(crate) mod formula;
 mod gamma;
 mod logarithm;
 mod next;
-mod pieces;
+pub(crate) mod pieces;
 mod power;
 pub(crate) mod remainder;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod trigonometric;
@@ -36,7 +36,7 @@ use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, DType, UnaryOp};
 
 /// Lanes of a formula in `f64`: more at once would need more registers than there are.
-const DOUBLE_LANES: usize = 16;
+pub(crate) const DOUBLE_LANES: usize = 16;
 
 /// Lanes of the registers of a machine with tables of eight, which no formula but that of an inverse root asks for.
 const EIGHT: usize = 8;
@@ -51,7 +51,7 @@ pub(crate) struct Method {
     /// A formula in `f32` that serves for nearly every argument.
     pub(crate) short: Option<Short>,
     /// The pieces of the tables that it uses, and so its lanes; 0 if it uses none.
-    pieces: usize,
+    pub(crate) pieces: usize,
     /// What is done where an argument is mirrored, of which the formula gives the value of the mirror image.
     pub(crate) mirror: Option<Mirror>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Mirror {
 pub(crate) struct Short {
     pub(crate) formula: for<'p> fn(F<'p>) -> (F<'p>, B<'p>),
     /// As [`Method::pieces`].
-    pieces: usize,
+    pub(crate) pieces: usize,
 }
 
 impl Method {
