@@ -1,7 +1,7 @@
 //! The strategies of a CPU.
 
 use crate::Cpu;
-use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction, Stride};
+use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction, Registers, Stride};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
@@ -19,8 +19,8 @@ const STRIDED: f64 = 2.0;
 /// so many of those that have lanes.
 const SCALAR: f64 = 4.0;
 
-/// Registers that a sum in lanes uses at once: the latency of an addition is that of several.
-const ACCUMULATORS: i64 = 4;
+/// Vectors of results that are worth an inverse which they share.
+const SHARED: i64 = 8;
 
 /// How well a loop can be done in lanes: the accesses along it that are not next to each other.
 fn strided(strides: &[Stride]) -> usize {
@@ -38,14 +38,59 @@ fn work(expression: &Expression) -> f64 {
     expression.operations() + expression.accesses().iter().map(|a| a.elements).sum::<f64>()
 }
 
+/// The elements of a vector along a loop of so many iterations: of several registers where few values leave room for them, as
+/// then operations wait less for each other, but not where most of the last vector would be missing.
+fn width(cpu: &Cpu, registers: Registers, extent: i64) -> i64 {
+    let lanes = (cpu.vector_bytes / registers.bytes.max(2)).max(1) as i64;
+    let is_narrow = cpu.vector_registers <= 16;
+    let most = match registers.values {
+        0..=8 => 4,
+        9..=40 if is_narrow => 4,
+        9..=40 => 2,
+        _ if is_narrow => 2,
+        _ => 1,
+    };
+    let work = |copies: i64| (extent + copies * lanes - 1) / (copies * lanes) * copies;
+    let fits = |&copies: &i64| copies <= most && copies * lanes <= extent.min(64);
+    // A tenth more work is worth fewer iterations.
+    let good = |&copies: &i64| 10 * work(copies) <= 11 * work(1);
+    [4, 2].into_iter().filter(fits).find(good).unwrap_or(1) * lanes
+}
+
 /// The directives that add products to sums in one operation, where the CPU does that.
 fn fused(cpu: &Cpu, expression: &Expression) -> Vec<Directive> {
+    let with_fma = |r: &Reduction| cpu.has_fma && r.sums_products;
+    all_over(expression, with_fma).into_iter().map(Directive::Fma).collect()
+}
+
+/// A loop of each reduction of a kind, where all over this loop are of it.
+fn all_over(expression: &Expression, is_of: impl Fn(&Reduction) -> bool) -> Vec<String> {
     let reductions = expression.reductions();
-    let alone = |name: &String| reductions.iter().filter(|r| r.loops.contains(name)).all(|r| r.sums_products);
-    let products = reductions.iter().filter(|r| cpu.has_fma && r.sums_products);
-    let mut names: Vec<&String> = products.filter_map(|r| r.loops.iter().find(|name| alone(name))).collect();
-    names.dedup();
-    names.into_iter().map(|name| Directive::Fma(name.clone())).collect()
+    let alone = |name: &&String| reductions.iter().filter(|r| r.loops.contains(name)).all(&is_of);
+    let found = reductions.iter().filter(|r| is_of(r)).filter_map(|r| r.loops.iter().find(alone));
+    let mut names: Vec<String> = Vec::new();
+    found.for_each(|name| {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    });
+    names
+}
+
+/// The directives that say how values are computed, where vectors of so many elements of a loop are inside of all others.
+fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) -> Vec<Directive> {
+    let mut directives = fused(cpu, expression);
+    // Integers of 64 bits are compared, and shifted, by instructions of wide vectors alone.
+    let compares = |r: &Reduction| r.compares_floats && (r.registers.bytes < 8 || cpu.vector_bytes >= 64);
+    directives.extend(all_over(expression, compares).into_iter().map(Directive::Keys));
+    let innermost = expression.loops().pop();
+    let shares = |(row, by): &(&LoopInfo, i64)| {
+        row.extent >= SHARED * by
+            && innermost.is_some_and(|l| l.name == row.name)
+            && expression.divides_along(&row.name)
+    };
+    directives.extend(vector.filter(shares).map(|(row, _)| Directive::Inverse(row.name.clone())));
+    directives
 }
 
 /// The loops over the points of a schedule, in order, and what makes them.
@@ -174,27 +219,31 @@ impl Strategy for Rows {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression)?;
+        self.0.lanes(expression)?;
         let loops = expression.loops();
-        let along = |l: &&LoopInfo| l.parallel && l.extent >= lanes;
-        let found = loops.iter().filter(along).map(|row| self.along(expression, row, lanes));
+        let found = loops.iter().filter(|l| l.parallel).filter_map(|row| self.along(expression, row));
         let best = found.min_by(|a, b| a.cost.total_cmp(&b.cost));
-        best.ok_or_else(|| format!("no loop over independent points has {lanes} iterations"))
+        best.ok_or_else(|| "no loop over independent points fills a vector".into())
     }
 }
 
 impl Rows {
-    /// The lanes are neighbours along a loop.
-    fn along(&self, expression: &Expression, row: &LoopInfo, lanes: i64) -> Proposal {
+    /// The lanes are neighbours along a loop, if they fill a vector.
+    fn along(&self, expression: &Expression, row: &LoopInfo) -> Option<Proposal> {
+        let registers = expression.registers(&row.name);
+        let lanes = (self.0.vector_bytes / registers.bytes.max(2)) as i64;
+        if row.extent < lanes || lanes < 2 {
+            return None;
+        }
         let strides = expression.strides(&row.name);
-        // Sums of as many rows as several registers hold do not wait for each other.
         let reductions = expression.reductions();
-        let sums = reductions.iter().any(|r| r.outer.contains(&row.name));
+        // Next to long sums the rest does not count.
+        let sums = reductions.iter().filter(|r| r.outer.contains(&row.name));
+        let long = sums.max_by_key(|r| r.registers.values).map(|r| r.registers);
+        let by = width(&self.0, long.unwrap_or(registers), row.extent);
         // What does not depend on the row is computed term by term.
         let scalar = reductions.iter().filter(|r| !r.outer.contains(&row.name)).map(|r| r.operations);
         let scalar = scalar.fold(0.0, f64::max);
-        let wide = lanes * ACCUMULATORS;
-        let by = if sums && row.extent % wide == 0 { wide } else { lanes };
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
@@ -209,8 +258,8 @@ impl Rows {
         let lanewise = (work(expression) - scalar).max(0.0) + again;
         let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len());
         let mut directives = nest.directives();
-        directives.extend(fused(&self.0, expression));
-        Proposal { schedule: Schedule { directives }, cost }
+        directives.extend(values(&self.0, expression, Some((row, by))));
+        Some(Proposal { schedule: Schedule { directives }, cost })
     }
 }
 
@@ -238,12 +287,14 @@ impl Strategy for Dots {
             let found = reduction.loops.iter().find(along).and_then(|name| expression.find(name));
             let found =
                 found.ok_or_else(|| format!("no {lanes} terms of a reduction lie next to each other"))?;
-            let (name, wide) = (&found.name, lanes * ACCUMULATORS);
-            let long = found.extent % wide == 0 && found.extent >= wide * ACCUMULATORS;
-            let split = Directive::Split(name.clone(), if long { wide } else { lanes });
-            if terms.contains(&split) {
+            let name = &found.name;
+            if terms.iter().any(|d| matches!(d, Directive::Split(split, _) if split == name)) {
                 continue;
             }
+            // A loop of several reductions has the lanes of that with the most values.
+            let sharing = reductions.iter().filter(|r| r.loops.contains(name)).map(|r| r.registers);
+            let registers = sharing.max_by_key(|r| r.values).unwrap_or(reduction.registers);
+            let split = Directive::Split(name.clone(), width(&self.0, registers, found.extent));
             let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != name).cloned().collect();
             order.extend([format!("{name}.o"), format!("{name}.i")]);
             terms.extend([split, Directive::Order(order), Directive::Vectorise(format!("{name}.i"))]);
@@ -252,12 +303,20 @@ impl Strategy for Dots {
         let row = row(&loops, expression, lanes);
         let schedule = |row: Option<&LoopInfo>| {
             let mut nest = Nest::new(&loops);
-            row.iter().for_each(|row| nest.vectorise(&row.name, lanes));
+            let vector = row.map(|row| (row, width(&self.0, expression.registers(&row.name), row.extent)));
+            vector.iter().for_each(|(row, by)| nest.vectorise(&row.name, *by));
             nest.share(&self.0, expression);
             let mut directives = nest.directives();
             directives.extend(terms.iter().cloned());
-            directives.extend(fused(&self.0, expression));
-            Schedule { directives }
+            directives.extend(values(&self.0, expression, vector));
+            let mut schedule = Schedule { directives };
+            for (reduced, at) in expression.keepable() {
+                schedule.directives.push(Directive::Keep { reduced, at });
+                if fits(expression, &schedule).is_err() {
+                    schedule.directives.pop();
+                }
+            }
+            schedule
         };
         let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
         let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
@@ -278,7 +337,7 @@ impl Strategy for Scalar {
         let mut nest = Nest::new(&loops);
         nest.share(&self.0, expression);
         let mut directives = nest.directives();
-        directives.extend(fused(&self.0, expression));
+        directives.extend(values(&self.0, expression, None));
         Ok(Proposal { schedule: Schedule { directives }, cost: SCALAR * work(expression) })
     }
 }

@@ -118,6 +118,19 @@ pub struct Reduction {
     pub operations: f64,
     /// Are its terms products of floats that are summed in their own type?
     pub sums_products: bool,
+    /// Does it want the largest or the smallest of floats?
+    pub compares_floats: bool,
+    /// What the terms have in registers, where its last loop is done in lanes.
+    pub registers: Registers,
+}
+
+/// What is in registers where a loop is done in lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// How many values there are, with loads and constants.
+    pub values: usize,
+    /// The bytes of an element of most of them.
+    pub bytes: usize,
 }
 
 impl Expression {
@@ -150,9 +163,20 @@ impl Expression {
                 let terms = self.dag.points(self.dag[n].deps.union(loops.iter().copied().collect()));
                 let leaf = |n: &NodeId| matches!(self.dag[*n].node, Node::Const(_) | Node::Load { .. });
                 let body = self.dag.reachable(&[*body]);
+                let bytes = loops.last().map_or(4, |&l| self.width(&body, l));
+                let registers = Registers { values: body.len(), bytes };
                 let operations = terms * (1 + body.iter().filter(|n| !leaf(n)).count()) as f64;
                 let loops = loops.iter().map(name).collect();
-                Some(Reduction { op: *op, loops, outer, operations, sums_products: self.sums_products(n) })
+                let (sums_products, compares_floats) = (self.sums_products(n), self.compares_floats(n));
+                Some(Reduction {
+                    op: *op,
+                    loops,
+                    outer,
+                    operations,
+                    sums_products,
+                    compares_floats,
+                    registers,
+                })
             }
             _ => None,
         });
@@ -257,6 +281,38 @@ impl Expression {
             }
             _ => false,
         }
+    }
+
+    /// Does a reduction want the largest or the smallest of floats?
+    pub(crate) fn compares_floats(&self, reduction: NodeId) -> bool {
+        matches!(self.dag[reduction].node, Node::Reduce { op: AccOp::Max | AccOp::Min, body, .. } if self.dag[body].dtype.is_float())
+    }
+
+    /// The bytes of the values, among nodes, that depend on a loop: a quarter of them may be wider, as positions are.
+    fn width(&self, nodes: &[NodeId], along: LoopId) -> usize {
+        let own = nodes.iter().filter(|n| self.dag[**n].deps.contains(along));
+        let mut sizes: Vec<usize> = own.map(|n| self.dag[*n].dtype.size()).collect();
+        sizes.sort_unstable_by_key(|&size| std::cmp::Reverse(size));
+        sizes.get(sizes.len() / 4).copied().unwrap_or(4)
+    }
+
+    /// Are floats divided by what does not depend on a loop that they depend on?
+    pub fn divides_along(&self, name: &str) -> bool {
+        let Some(l) = self.id(name) else { return false };
+        self.nodes().into_iter().any(|n| match self.dag[n].node {
+            Node::Binary(BinaryOp::Div, _, by) => {
+                let float = matches!(self.dag[n].dtype, DType::F32 | DType::F64);
+                float && self.dag[n].deps.contains(l) && !self.dag[by].deps.contains(l)
+            }
+            _ => false,
+        })
+    }
+
+    /// What a machine has in its registers while the iterations of a loop are lanes.
+    pub fn registers(&self, name: &str) -> Registers {
+        let nodes = self.nodes();
+        let bytes = self.id(name).map_or(4, |along| self.width(&nodes, along));
+        Registers { values: nodes.len(), bytes }
     }
 
     /// The nodes, children before parents.

@@ -6,7 +6,9 @@
 
 mod chain;
 mod contraction;
+mod divide;
 mod jam;
+mod keys;
 mod meet;
 mod pack;
 mod parts;
@@ -14,6 +16,7 @@ mod running;
 mod tasks;
 mod transpose;
 
+use keys::Keys;
 use parts::Opened;
 
 pub(crate) use chain::{lower_chain, lower_listed, lower_online};
@@ -26,7 +29,7 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use surject_ir::{AccOp, DType, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
@@ -53,6 +56,7 @@ pub enum LowerError {
 pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result<Launch, LowerError> {
     let resolved = resolve(expression, schedule)?;
     let expression = resolved.scan.as_ref().map_or(expression, |scan| &scan.expression);
+    let expression = resolved.values.kept.as_ref().map_or(expression, |kept| &kept.expression);
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loads = expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
@@ -99,6 +103,15 @@ struct Reduction {
     lanes: usize,
     /// Are products added without being rounded?
     fused: bool,
+    /// The integers as which floats are compared.
+    keys: Option<Keys>,
+}
+
+impl Reduction {
+    /// What is joined before the first term.
+    fn neutral(&self) -> Scalar {
+        self.keys.map_or_else(|| self.op.neutral(self.joined), Keys::neutral)
+    }
 }
 
 struct Lowering<'a> {
@@ -355,6 +368,15 @@ impl Lowering<'_> {
                 let x = self.operand(*x, lanes)?;
                 self.b.unary(*op, x)
             }
+            Node::Binary(BinaryOp::Div, x, y) if self.resolved.values.inverses != LoopSet::default() => {
+                match self.shared_quotient(id, [*x, *y], lanes)? {
+                    Some(quotient) => quotient,
+                    None => {
+                        let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
+                        self.b.binary(BinaryOp::Div, x, y)
+                    }
+                }
+            }
             Node::Binary(op, x, y) => {
                 let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
                 self.b.binary(*op, x, y)
@@ -401,7 +423,7 @@ impl Lowering<'_> {
         let outside = self.outside();
         // A loop that is open further out runs anew.
         axes.iter().for_each(|a| _ = self.places.remove(&a.of));
-        let sum = self.b.splat(op.neutral(reduction.joined), reduction.lanes);
+        let sum = self.b.splat(reduction.neutral(), reduction.lanes);
         let next = self.terms(axes, 0, &reduction, sum)?;
         self.return_to(&outside);
         self.whole_reduction(id, &reduction, axes, lanes, next)
@@ -411,7 +433,9 @@ impl Lowering<'_> {
     fn reduction(&self, id: NodeId, (op, body): (AccOp, NodeId), axes: &[Axis], lanes: usize) -> Reduction {
         let joined = joined_in(self.expression.dag[id].dtype, op);
         let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
-        Reduction { op, joined, body, lanes: inside, fused: self.resolved.fused.contains(&id) }
+        let values = &self.resolved.values;
+        let keys = values.keys.contains(&id).then(|| Keys::of(op, joined)).flatten();
+        Reduction { op, joined, body, lanes: inside, fused: values.fused.contains(&id), keys }
     }
 
     /// The value of a reduction, from what its loops have in the end.
@@ -430,6 +454,9 @@ impl Lowering<'_> {
         }
         if axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp)) {
             whole = self.join_warps(id, join, whole)?;
+        }
+        if let Some(keys) = reduction.keys {
+            whole = keys.value(&mut self.b, whole);
         }
         Ok(self.b.convert(whole, self.expression.dag[id].dtype))
     }
@@ -458,7 +485,7 @@ impl Lowering<'_> {
 
     /// Joins the term of a reduction over these loops to what is so far.
     fn join_term(&mut self, reduction: &Reduction, loops: LoopSet, sum: Value) -> Lowered<Value> {
-        let &Reduction { op, joined, body, lanes, fused } = reduction;
+        let &Reduction { op, joined, body, lanes, fused, keys } = reduction;
         let guards = self.cut(loops)?;
         if let (true, true, Node::Binary(_, x, y)) =
             (fused, guards.is_empty(), &self.expression.dag[body].node)
@@ -468,14 +495,31 @@ impl Lowering<'_> {
             return Ok(self.b.pure(Op::Fma(x, y, sum), ty));
         }
         let term = self.value(body)?;
-        let term = self.b.convert(term, joined);
+        self.store_kept(body, loops, term)?;
+        let mut term = self.b.convert(term, joined);
+        if let Some(keys) = keys {
+            term = keys.key(&mut self.b, term);
+        }
         let mut term = self.b.broadcast(term, lanes);
         if !guards.is_empty() {
             let exists = self.b.holds(guards, lanes);
-            let none = self.b.splat(op.neutral(joined), lanes);
+            let none = self.b.splat(reduction.neutral(), lanes);
             term = self.b.select(exists, term, none);
         }
         Ok(self.b.binary(joining(op)?, sum, term))
+    }
+
+    /// Stores the term of a reduction over these loops, if it is kept.
+    fn store_kept(&mut self, body: NodeId, loops: LoopSet, term: Value) -> Lowered<()> {
+        let resolved = self.resolved;
+        let Some(kept) = resolved.values.kept.as_ref().filter(|kept| kept.body == body) else {
+            return Ok(());
+        };
+        let deps = self.expression.dag[body].deps.union(loops);
+        let place = self.place(kept.to, &kept.address, &[], deps)?;
+        let term = self.b.broadcast(term, self.lanes_of(loops));
+        self.b.store(place, term);
+        Ok(())
     }
 
     /// Stores the outputs: all values are computed before the first is stored.

@@ -9,6 +9,9 @@
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
+//! keep k0 at i1          // the terms of a reduction, which results along a loop need again, are stored and loaded
+//! keys k0                // the floats of which a reduction wants the largest or smallest are compared as integers
+//! inverse i1             // quotients by what does not depend on a loop are products with the inverse
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -35,7 +38,7 @@ use super::contraction::{Contraction, Tiles, fit};
 use super::expression::Expression;
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
-use crate::expression::address::LoopId;
+use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -43,9 +46,12 @@ use std::str::FromStr;
 use surject_kernel::Level;
 
 mod check;
+mod keep;
 mod pack;
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
+pub(crate) use keep::Kept;
+use keep::keep;
 pub(crate) use pack::Panel;
 use pack::panels;
 
@@ -73,6 +79,17 @@ pub enum Directive {
         /// The loop.
         at: String,
     },
+    /// The terms of a reduction, which results need again, are stored and loaded.
+    Keep {
+        /// The loop of the reduction.
+        reduced: String,
+        /// The loop over points along which results need them.
+        at: String,
+    },
+    /// The floats of which the reductions over this loop want the largest or the smallest are compared as integers.
+    Keys(String),
+    /// Quotients by what does not depend on this loop are products with the inverse, which all of its iterations share.
+    Inverse(String),
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
@@ -109,6 +126,9 @@ impl fmt::Display for Directive {
             Directive::Jam(name) => write!(f, "jam {name}"),
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
+            Directive::Keep { reduced, at } => write!(f, "keep {reduced} at {at}"),
+            Directive::Keys(name) => write!(f, "keys {name}"),
+            Directive::Inverse(name) => write!(f, "inverse {name}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
             Directive::Scan(running) => write!(f, "{running}"),
@@ -165,13 +185,16 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["jam", name] => Directive::Jam(name.to_string()),
         ["fma", name] => Directive::Fma(name.to_string()),
         ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
+        ["keep", reduced, "at", at] => Directive::Keep { reduced: reduced.to_string(), at: at.to_string() },
+        ["keys", name] => Directive::Keys(name.to_string()),
+        ["inverse", name] => Directive::Inverse(name.to_string()),
         ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|\
+                 pack TENSOR at L, keep L at L, keys L, inverse L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|\
                  group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
@@ -301,10 +324,23 @@ pub(crate) struct Resolved {
     pub(crate) transpose: Option<Transpose>,
     /// The scan, which has none either.
     pub(crate) scan: Option<RunningScan>,
+    /// How values are computed and where they are.
+    pub(crate) values: Values,
+}
+
+/// What directives say that leave the loops as they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Values {
     /// The reductions whose products are not rounded.
     pub(crate) fused: HashSet<NodeId>,
+    /// Those that compare floats as integers.
+    pub(crate) keys: HashSet<NodeId>,
+    /// The loops whose iterations share inverses of divisors.
+    pub(crate) inverses: LoopSet,
     /// The loads that read panels.
     pub(crate) panels: Vec<Panel>,
+    /// The terms that are kept.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Resolved {
@@ -320,8 +356,7 @@ impl Resolved {
             contraction: None,
             transpose: None,
             scan: None,
-            fused: HashSet::new(),
-            panels: Vec::new(),
+            values: Values::default(),
         }
     }
 }
@@ -342,6 +377,8 @@ pub fn fits(expression: &Expression, schedule: &Schedule) -> Result<(), Schedule
 
 /// Checks a schedule against an expression.
 pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Resolved, ScheduleError> {
+    let kept = kept(expression, schedule)?;
+    let expression = kept.as_ref().map_or(expression, |kept| &kept.expression);
     let axes = |loops: &[LoopId]| -> Vec<Axis> {
         let axis = |&of: &LoopId| Axis {
             name: expression.name(of),
@@ -397,44 +434,80 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
-    let (fused, panels) = memory_and_products(expression, schedule, &nests)?;
+    let mut values = values(expression, schedule, &nests)?;
+    if let Some(kept) = &kept {
+        let of = schedule.directives.iter().position(|d| matches!(d, Directive::Keep { .. }));
+        kept.check(&nests[0]).map_err(|message| ScheduleError { line: of.map(|i| i + 1), message })?;
+    }
+    values.kept = kept;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
     let Sharing { threads, warps } = sharing;
-    Ok(Resolved { points, reductions, threads, warps, fused, panels, ..Resolved::form(cut) })
+    Ok(Resolved { points, reductions, threads, warps, values, ..Resolved::form(cut) })
 }
 
-/// What directives say that leave the loops as they are: which products are not rounded, and which loads read panels.
-fn memory_and_products(
-    expression: &Expression,
-    schedule: &Schedule,
-    nests: &[Nest],
-) -> Result<(HashSet<NodeId>, Vec<Panel>), ScheduleError> {
-    let (mut fused, mut found) = (HashSet::new(), Vec::<Panel>::new());
+/// The terms that a schedule keeps, if it does.
+fn kept(expression: &Expression, schedule: &Schedule) -> Result<Option<Kept>, ScheduleError> {
+    let mut found = None;
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let Directive::Keep { reduced, at } = directive else { continue };
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        if found.is_some() {
+            return Err(fault("the terms of one reduction are kept at most".into()));
+        }
+        found = Some(keep(expression, reduced, at).map_err(fault)?);
+    }
+    Ok(found)
+}
+
+/// What directives say that leave the loops as they are, but for what is kept.
+fn values(expression: &Expression, schedule: &Schedule, nests: &[Nest]) -> Result<Values, ScheduleError> {
+    let mut found = Values::default();
     for (i, directive) in schedule.directives.iter().enumerate() {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let id = |name: &str| expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")));
+        let over = |of: LoopId| -> Vec<NodeId> {
+            nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0).collect()
+        };
         match directive {
             Directive::Fma(name) => {
-                let of = expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")))?;
-                let sums = nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0);
-                let sums: Vec<NodeId> = sums.collect();
+                let sums = over(id(name)?);
                 if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
                     return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
                 }
-                fused.extend(sums);
+                found.fused.extend(sums);
+            }
+            Directive::Keys(name) => {
+                let compared = over(id(name)?);
+                if compared.is_empty() || !compared.iter().all(|&n| expression.compares_floats(n)) {
+                    return Err(fault(format!(
+                        "no reduction over `{name}` wants the largest or smallest float"
+                    )));
+                }
+                let of_gpu = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
+                if let Some(shared) = nests.iter().flat_map(|n| &n.1).find(of_gpu) {
+                    return Err(fault(format!(
+                        "agents of a GPU, which compare floats, share `{}`",
+                        shared.name
+                    )));
+                }
+                found.keys.extend(compared);
+            }
+            Directive::Inverse(name) => {
+                found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
             }
             Directive::Pack { tensor, at } => {
                 for panel in panels(expression, nests, tensor, at).map_err(fault)? {
-                    if found.iter().any(|p| p.load == panel.load) {
+                    if found.panels.iter().any(|p| p.load == panel.load) {
                         return Err(fault(format!("`{tensor}` is packed already")));
                     }
-                    found.push(panel);
+                    found.panels.push(panel);
                 }
             }
             _ => {}
         }
     }
-    Ok((fused, found))
+    Ok(found)
 }
 
 /// Changes a nest, at the place of a loop.
@@ -497,7 +570,11 @@ fn apply(
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
-        Directive::Fma(_) | Directive::Pack { .. } => Ok(()),
+        Directive::Fma(_)
+        | Directive::Pack { .. }
+        | Directive::Keep { .. }
+        | Directive::Keys(_)
+        | Directive::Inverse(_) => Ok(()),
         Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }

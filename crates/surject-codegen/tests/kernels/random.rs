@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::running::{Running, Scanners};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
@@ -180,6 +180,22 @@ impl Strategy for Guesses {
                 {
                     directives.push(with);
                 }
+            }
+        }
+        let over =
+            |r: &Reduction| r.loops.first().filter(|_| r.compares_floats).cloned().map(Directive::Keys);
+        let shared = expression.loops().into_iter().filter(|l| expression.divides_along(&l.name));
+        let kept = expression.keepable().into_iter().map(|(reduced, at)| Directive::Keep { reduced, at });
+        let more: Vec<Directive> = reductions
+            .iter()
+            .filter_map(over)
+            .chain(shared.map(|l| Directive::Inverse(l.name)))
+            .chain(kept)
+            .collect();
+        for with in more {
+            let changed = Schedule { directives: [&directives[..], &[with]].concat() };
+            if rng.chance(2, 3) && fits(expression, &changed).is_ok() {
+                directives = changed.directives;
             }
         }
         for access in expression.accesses().iter().filter(|a| !a.stored) {

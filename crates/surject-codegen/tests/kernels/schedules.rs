@@ -3,7 +3,7 @@
 use crate::toy::Toy;
 use surject_codegen::kernels::run::{assignments, expressions, kernels};
 use surject_codegen::kernels::schedule::{Schedule, Schedules};
-use surject_ir::{Program, parse};
+use surject_ir::{Buffer, DType, Program, Scalar, parse};
 
 /// The sums of the rows of a matrix, and a scatter that is no function of its target.
 const PROGRAM: &str = "program p
@@ -34,7 +34,7 @@ fn a_schedule_reads_as_it_prints() {
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
-                jam i0.i\nfma k0\npack v1 at i1.o\n";
+                jam i0.i\nfma k0\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -92,6 +92,49 @@ fn rows_in_step_share_a_panel() {
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
+/// The softmax of rows, whose exponentials are kept, and whose largest elements are found as integers.
+const SOFTMAX: &str = "program p
+
+func main(x: f32[6,37]) -> (y) {
+  let m : f32[6] =:max over i<6, j<37 at [i]: x[i,j]
+  let e : f32[6,37] =: over i<6, j<37: exp(x[i,j] - m[i])
+  let s : f32[6] =:+ over i<6, j<37 at [i]: e[i,j]
+  y : f32[6,37] =: over i<6, j<37: e[i,j] / s[i]
+}
+";
+
+const ROWS: &str = "kernel y_0
+split i1 by 8
+vectorise i1.i
+split k0 by 8
+vectorise k0.i
+split k1 by 8
+vectorise k1.i
+keys k0
+inverse i1
+keep k1 at i1
+";
+
+/// In lanes that do not divide rows, with elements of every kind, results are those of the interpreter.
+#[test]
+fn rows_keep_and_compare_what_they_need() {
+    let program = parse(SOFTMAX).unwrap();
+    let special = [f32::NAN, f32::NEG_INFINITY, -0.0, 0.0, f32::INFINITY, 1e-40, -1e38];
+    let value = |i: usize| match (i / 37, i % 5) {
+        (row @ 2.., 0) => special[(i / 5 + row) % special.len()],
+        _ => (i * 37 % 101) as f32 / 8.0 - 6.0,
+    };
+    let values: Vec<f32> = (0..6 * 37).map(value).collect();
+    let scalars: Vec<Scalar> = values.iter().map(|&v| Scalar::from_f64(DType::F32, v.into())).collect();
+    let args = [Buffer::from_scalars(DType::F32, &[6, 37], &scalars).unwrap()];
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    let options = surject_kernel::interpret::Options::default();
+    let found =
+        surject_codegen::kernels::run::run(&program, "main", &args, &Toy, &options, &ROWS.parse().unwrap());
+    let report = surject_runtime::compare::compare(&found.unwrap().0[0], &expected[0], 1e-6, 1e-6);
+    assert!(report.passed(), "{report}");
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {
@@ -127,6 +170,10 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nsplit i0 by 4\njam i0.i\nparallel i0.o block",
         "kernel y_0\nfma k0",
         "kernel y_0\nfma q",
+        "kernel y_0\nkeys k0",
+        "kernel y_0\ninverse q",
+        "kernel y_0\nkeep k0 at i0",
+        "kernel y_0\nkeep k0 at k0",
         "kernel y_0\npack v7 at i0",
         "kernel y_0\npack out at i0",
         "kernel y_0\npack v0 at k0",

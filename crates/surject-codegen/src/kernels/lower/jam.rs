@@ -121,7 +121,7 @@ impl Lowering<'_> {
             // A loop that is open further out runs anew.
             axes.iter().for_each(|a| _ = own.places.remove(&a.of));
         }
-        let sum = self.b.splat(op.neutral(reduction.joined), reduction.lanes);
+        let sum = self.b.splat(reduction.neutral(), reduction.lanes);
         let outside = self.outside();
         let sums = self.terms_in_step(axes, 0, &reduction, vec![sum; each.len()], &mut each)?;
         self.return_to(&outside);

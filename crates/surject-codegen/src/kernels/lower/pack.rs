@@ -32,7 +32,7 @@ impl<'a> Lowering<'a> {
     /// Fills the panels that an iteration of a loop begins with.
     pub(super) fn fill_panels(&mut self, axis: &Axis) -> Lowered<()> {
         let resolved = self.resolved;
-        resolved.panels.iter().filter(|p| p.at == axis.name).try_for_each(|panel| self.fill(panel))
+        resolved.values.panels.iter().filter(|p| p.at == axis.name).try_for_each(|panel| self.fill(panel))
     }
 
     fn fill(&mut self, panel: &'a Panel) -> Lowered<()> {
