@@ -82,7 +82,14 @@ fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) 
     let mut directives = fused(cpu, expression);
     // Integers of 64 bits are compared, and shifted, by instructions of wide vectors alone.
     let compares = |r: &Reduction| r.compares_floats && (r.registers.bytes < 8 || cpu.vector_bytes >= 64);
-    directives.extend(all_over(expression, compares).into_iter().map(Directive::Keys));
+    let mut compared: Vec<String> = expression
+        .reductions()
+        .iter()
+        .filter(|r| compares(r))
+        .filter_map(|r| r.loops.first().cloned())
+        .collect();
+    compared.dedup();
+    directives.extend(compared.into_iter().map(Directive::Keys));
     let innermost = expression.loops().pop();
     let shares = |(row, by): &(&LoopInfo, i64)| {
         row.extent >= SHARED * by

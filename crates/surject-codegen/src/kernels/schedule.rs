@@ -478,8 +478,9 @@ fn values(expression: &Expression, schedule: &Schedule, nests: &[Nest]) -> Resul
                 found.fused.extend(sums);
             }
             Directive::Keys(name) => {
-                let compared = over(id(name)?);
-                if compared.is_empty() || !compared.iter().all(|&n| expression.compares_floats(n)) {
+                let mut compared = over(id(name)?);
+                compared.retain(|&n| expression.compares_floats(n));
+                if compared.is_empty() {
                     return Err(fault(format!(
                         "no reduction over `{name}` wants the largest or smallest float"
                     )));

@@ -66,21 +66,25 @@ pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<K
     }
     let around: LoopSet =
         expression.loops.iter().copied().filter(|&l| l != along && dag.extent(l) > 1).collect();
-    let found = expression.nodes().into_iter().find_map(|n| match &dag[n].node {
-        Node::Reduce { loops, body, .. } if loops[..] == [over] => {
-            let fits = around.minus(dag[n].deps).loops().next().is_none() && !dag[n].deps.contains(along);
-            (fits && dag[*body].dtype == dag[output.root].dtype).then_some(*body)
-        }
-        _ => None,
-    });
-    let body = found.ok_or_else(|| {
-        format!("no reduction over `{reduced}` alone has a value for every row along `{at}`, and terms of the type of results")
-    })?;
     if dag.extent(over) != dag.extent(along) || over == along {
         return Err(format!("`{reduced}` and `{at}` do not run as often"));
     }
-    rewritten(expression, body, over, along)
-        .ok_or_else(|| format!("results along `{at}` do not need the terms over `{reduced}`"))
+    let body = |n: &NodeId| match &dag[*n].node {
+        Node::Reduce { loops, body, .. } if loops[..] == [over] => {
+            let fits = around.minus(dag[*n].deps).loops().next().is_none() && !dag[*n].deps.contains(along);
+            (fits && dag[*body].dtype == dag[output.root].dtype).then_some(*body)
+        }
+        _ => None,
+    };
+    // Of reductions inside of each other the outer one has the longer terms.
+    let bodies: Vec<NodeId> = expression.nodes().iter().rev().filter_map(body).collect();
+    if bodies.is_empty() {
+        return Err(format!(
+            "no reduction over `{reduced}` alone has a value for every row along `{at}`, and terms of the type of results"
+        ));
+    }
+    let kept = bodies.into_iter().find_map(|body| rewritten(expression, body, over, along));
+    kept.ok_or_else(|| format!("results along `{at}` do not need the terms over `{reduced}`"))
 }
 
 /// The expression that loads the terms of a reduction over a loop again.
