@@ -276,12 +276,10 @@ pub(super) fn emit(
     let fail = |e: &dyn fmt::Display| Failure::unsupported(format!("{name}: {e}"));
     let lowered = || {
         let function = super::function_name(program, None, name)?;
-        let mut options = surject_codegen::Options::default();
-        if scheduling.file.is_some() {
-            let found = program.function(&function).cloned().unwrap_or_default();
-            let given = kernels::schedules(scheduling.file, &found)?;
-            options.scheduled = Some(scheduled(scheduling.named, given, Which::Given)?);
-        }
+        let found = program.function(&function).cloned().unwrap_or_default();
+        let given = kernels::schedules(scheduling.file, &found)?;
+        let scheduled = Some(scheduled(scheduling.named, given, Which::Chosen)?);
+        let options = surject_codegen::Options { scheduled, ..Default::default() };
         surject_codegen::lower_with(program, &function, &Target::host(), &options).map_err(|e| fail(&e))
     };
     match form {

@@ -367,7 +367,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let machine = arguments.machine.as_deref();
     let which = match arguments.backend {
         Backend::Kernel if arguments.native => Some(Which::All),
-        Backend::Cpu | Backend::Code if arguments.schedule.is_some() => Some(Which::Given),
+        Backend::Cpu | Backend::Code => Some(Which::Chosen),
         _ => None,
     };
     if arguments.backend == Backend::Code {
