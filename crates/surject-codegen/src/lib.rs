@@ -18,7 +18,8 @@
 //! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
 //! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of
-//! `lower::math`. Programs take those of its kernels that [`Options::scheduled`] names.
+//! `lower::math`; `materialise` takes its kernels where a machine says that they are as fast, and those that a user schedules
+//! ([`Options::scheduled`]).
 //!
 //! # The module
 //!
