@@ -41,6 +41,8 @@ pub struct Counts {
     pub calls: u64,
     /// Recordings that were replayed.
     pub replays: u64,
+    /// Recordings that the device has refused for the sake of calls in them: their steps are done one by one.
+    pub refused: u64,
     /// Steps of the host.
     pub host: u64,
     /// Bytes that went to the host before the results do: for its steps, and scalars that decide.
@@ -66,12 +68,23 @@ pub struct Session<D: Device> {
     /// The stream that is selected.
     stream: u32,
     /// Sections that have been done in so many rounds, by number, and their recordings once they have been done again.
-    recordings: HashMap<(usize, u64), Option<Recording>>,
+    recordings: HashMap<(usize, u64), Recorded>,
     counts: Counts,
     /// What the device was asked for last since it was waited for.
     last: Option<Last>,
     /// Is every kernel waited for, so that errors name it?
     careful: bool,
+}
+
+/// What has become of a section.
+#[derive(Clone, Copy, Debug)]
+enum Recorded {
+    /// It was done step by step, and is recorded next.
+    Done,
+    /// It was recorded.
+    As(Recording),
+    /// The device does not record its calls.
+    Refused,
 }
 
 /// What a device is asked for that may fail later.
@@ -370,8 +383,10 @@ impl<D: Device> Drop for Session<D> {
     fn drop(&mut self) {
         let _ = self.device.synchronise();
         let _ = self.device.select(Stream(0));
-        for recording in self.recordings.drain().filter_map(|(_, r)| r) {
-            self.device.forget(recording);
+        for (_, recorded) in self.recordings.drain() {
+            if let Recorded::As(recording) = recorded {
+                self.device.forget(recording);
+            }
         }
         let Transfers { arguments, results, steps } = std::mem::take(&mut self.transfers);
         for event in self.events.drain(..).chain(arguments).chain(results).chain(steps) {
