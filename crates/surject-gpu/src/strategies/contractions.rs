@@ -30,6 +30,16 @@ const GRIDS: [(i64, i64, i64, i64); 13] = [
     (4, 4, 16, 4),
 ];
 
+/// Warps of a block down and across, and rows and columns of a warp: squares of them read least of shared memory.
+const PATCHES: [([i64; 2], [i64; 2]); 6] = [
+    ([4, 2], [64, 64]),
+    ([2, 4], [64, 64]),
+    ([2, 2], [64, 64]),
+    ([4, 2], [32, 64]),
+    ([2, 2], [64, 32]),
+    ([2, 2], [32, 32]),
+];
+
 /// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
 pub struct Contractions {
     pub gpu: Gpu,
@@ -143,6 +153,10 @@ impl Contractions {
                 }
                 all.push(([warps * rows, columns, depth], Share::Warp(rows)));
             }
+            all.extend(PATCHES.into_iter().filter_map(|([down, across], [rows, columns])| {
+                let fits = factors != 8 || rows * columns <= 2048;
+                fits.then_some(([down * rows, across * columns, depth], Share::Warps([rows, columns])))
+            }));
             return all;
         }
         let widest = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
