@@ -18,9 +18,8 @@ const BOXES: f64 = 5120.0 / 132.0;
 const LINES: f64 = 1024.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
-/// How much longer bytes are read one by one for the units than 16 at once, and pairs of bytes of two terms.
-const BYTES_OF_ROWS: f64 = 4.0;
-const BYTES_OF_COLUMNS: f64 = 2.0;
+/// How much longer bytes are read one by one for the units than 16 at once.
+const BYTES: f64 = 4.0;
 /// Operations that round an element to tf32.
 const ROUNDING: f64 = 6.0;
 /// Bytes of shared memory that every block has beside its own (CUDA C++ Programming Guide, "Compute Capability 8.x").
@@ -126,26 +125,18 @@ struct Summed {
     bytes: f64,
     /// The operations of a term.
     each: f64,
-    /// How much longer units of a warp read rows and columns than as many bytes in a row.
-    reads: [f64; 2],
+    /// How much longer units of a warp read rows than as many bytes next to each other.
+    rows: f64,
 }
 
 impl Summed {
     fn of(expression: &Expression, tiles: &Tiles, each: f64) -> Summed {
         let bytes = factor_bytes(expression, tiles);
-        let [rows, columns, terms] = &tiles.loops;
-        let mut reads = [1.0; 2];
-        if bytes == 1.0 {
-            // Neighbours that are rows are loaded one by one; pairs of neighbours that are columns come from two rows of the
-            // same banks.
-            if !expression.left_lies_by_terms(terms, rows) {
-                reads[0] = BYTES_OF_ROWS;
-            }
-            if !expression.right_lies_by_terms(terms, columns) {
-                reads[1] = BYTES_OF_COLUMNS;
-            }
-        }
-        Summed { bytes, each, reads }
+        // Bytes of rows that are neighbours are loaded one by one.
+        let [rows, _, terms] = &tiles.loops;
+        let rows_once = bytes > 1.0 || expression.left_lies_by_terms(terms, rows);
+        let rows = if rows_once { 1.0 } else { BYTES };
+        Summed { bytes, each, rows }
     }
 }
 
@@ -168,7 +159,7 @@ fn turn(gpu: &Gpu, tiles: &Tiles, summed: &Summed, at_once: f64) -> f64 {
                 if bytes == 4.0 { warps * k * (own + n / across) * ROUNDING / INTEGERS } else { 0.0 };
             (
                 of_one(peak(gpu, bytes)) + rounded,
-                warps * k * bytes * (summed.reads[0] * own + summed.reads[1] * n / across) / SHARED,
+                warps * k * bytes * (summed.rows * own + n / across) / SHARED,
             )
         }
         // The units read shared memory themselves while they multiply: 64 rows and all columns for each four warps.

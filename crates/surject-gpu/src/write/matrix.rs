@@ -60,9 +60,17 @@ enum Source {
     /// By `ldmatrix`, from the row that this thread names.
     Matrices(String),
     /// The same of bytes whose columns are neighbours.
-    Bytes(String),
+    Bytes(Bytes),
     /// One by one.
     Elements(Columns),
+}
+
+/// How `ldmatrix` loads bytes whose columns are neighbours.
+struct Bytes {
+    /// The row that this thread names.
+    at: String,
+    /// Which bytes of two registers are the terms of an even column, and of an odd one (`prmt`).
+    picked: [String; 2],
 }
 
 /// Which elements of fragments a thread has: the number of its row of `a` and column of `b`, twice its number among the
@@ -271,9 +279,9 @@ impl Writer<'_> {
                         let both = self.load_matrices(b, at, offset, of_b[1] != 1, unit)?;
                         right.extend(both.chunks(2).map(<[String]>::to_vec));
                     }
-                    Source::Bytes(at) => {
-                        let words = self.load_matrices(b, at, offset, true, unit)?;
-                        right.extend(self.columns_of_bytes(&words));
+                    Source::Bytes(bytes) => {
+                        let words = self.load_matrices(b, &bytes.at, offset, true, unit)?;
+                        right.extend(self.columns_of_bytes(bytes, &words));
                     }
                     Source::Elements(order) => {
                         right.push(self.right_elements(b, unit, (&own, *order), k, j)?);
@@ -355,7 +363,7 @@ impl Writer<'_> {
         if sums.order == Columns::Alternating {
             let shared = self.kernel.mem(b.tile.mem).space == Space::Shared;
             return match shared && by[1] % 16 == 0 && b.divisor % 16 == 0 {
-                true => Source::Bytes(self.first_row_of_bytes(b)),
+                true => Source::Bytes(self.rows_of_bytes(b)),
                 false => Source::Elements(sums.order),
             };
         }
@@ -366,32 +374,47 @@ impl Writer<'_> {
     }
 
     /// The row of 16 bytes, columns of a term, that a lane names. Transposed, pairs of bytes of two terms come together: the
-    /// terms that a thread has of a product are four neighbours, the first two of one matrix and the others of the next one.
-    fn first_row_of_bytes(&mut self, b: &Matrix<'_>) -> String {
+    /// terms that a thread has of a product are four neighbours, two of one matrix and two of the next one. Which of them
+    /// stand in the first one differs between the rows, so that all rows of a matrix lie in different banks.
+    fn rows_of_bytes(&mut self, b: &Matrix<'_>) -> Bytes {
         let lane = self.numbers[1].clone();
+        let one = self.index(1);
+        let bit = |w: &mut Self, number: i64| {
+            let number = w.index(number);
+            let part = w.op(&format!("arith.shrui {lane}, {number} : i64"));
+            w.op(&format!("arith.andi {part}, {one} : i64"))
+        };
+        let (second, late) = (bit(self, 3), bit(self, 2));
+        let pair = self.op(&format!("arith.xori {second}, {late} : i64"));
         // Bits of the lane, and how many terms further each of them is.
-        let terms = [(0, 1), (1, 4), (2, 8), (3, 2), (4, 16)];
-        let (one, mut at) = (self.index(1), b.first.clone());
-        for (bit, terms) in terms {
-            let (bit, by) = (self.index(bit), self.index(terms * b.tile.row));
-            let part = self.op(&format!("arith.shrui {lane}, {bit} : i64"));
-            let part = self.op(&format!("arith.andi {part}, {one} : i64"));
-            let part = self.op(&format!("arith.muli {part}, {by} overflow<nsw> : i64"));
+        let bits = [(bit(self, 0), 1), (bit(self, 1), 4), (late, 8), (pair, 2), (bit(self, 4), 16)];
+        let mut at = b.first.clone();
+        for (bit, terms) in bits {
+            let by = self.index(terms * b.tile.row);
+            let part = self.op(&format!("arith.muli {bit}, {by} overflow<nsw> : i64"));
             at = self.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
         }
-        at
+        // Of the terms of a thread that is late among its four, the first two come last.
+        let late = bit(self, 1);
+        let late = self.op(&format!("arith.trunci {late} : i64 to i1"));
+        let picked = [[0x2064, 0x6420], [0x3175, 0x7531]].map(|orders| {
+            let [swapped, whole] = orders.map(|order| self.constant(&order.to_string(), "i32"));
+            self.op(&format!("arith.select {late}, {swapped}, {whole} : i32"))
+        });
+        Bytes { at, picked }
     }
 
     /// The even columns, and the odd ones, of what is loaded by such rows.
-    fn columns_of_bytes(&mut self, words: &[String; 4]) -> [Vec<String>; 2] {
-        let bytes = words.each_ref().map(|w| self.op(&format!("llvm.bitcast {w} : i32 to vector<4xi8>")));
-        [[0, 2, 4, 6], [1, 3, 5, 7]].map(|picked| {
-            let of = |pair: &[String]| {
+    fn columns_of_bytes(&mut self, bytes: &Bytes, words: &[String; 4]) -> [Vec<String>; 2] {
+        bytes.picked.each_ref().map(|picked| {
+            let mut all = Vec::new();
+            for pair in words.chunks(2) {
                 let (first, second) = (&pair[0], &pair[1]);
-                let one = self.op(&format!("llvm.shufflevector {first}, {second} {picked:?} : vector<4xi8>"));
-                self.op(&format!("llvm.bitcast {one} : vector<4xi8> to i32"))
-            };
-            bytes.chunks(2).map(of).collect()
+                all.push(self.op(&format!(
+                    "llvm.call_intrinsic \"llvm.nvvm.prmt\"({first}, {second}, {picked}) : (i32, i32, i32) -> i32"
+                )));
+            }
+            all
         })
     }
 
