@@ -41,8 +41,6 @@ pub struct Counts {
     pub calls: u64,
     /// Recordings that were replayed.
     pub replays: u64,
-    /// Recordings that the device has refused for the sake of calls in them: their steps are done one by one.
-    pub refused: u64,
     /// Steps of the host.
     pub host: u64,
     /// Bytes that went to the host before the results do: for its steps, and scalars that decide.
@@ -70,6 +68,8 @@ pub struct Session<D: Device> {
     /// Sections that have been done in so many rounds, by number, and their recordings once they have been done again.
     recordings: HashMap<(usize, u64), Recorded>,
     counts: Counts,
+    /// Why the device has not recorded sections with calls.
+    refused: Vec<String>,
     /// What the device was asked for last since it was waited for.
     last: Option<Last>,
     /// Is every kernel waited for, so that errors name it?
@@ -151,6 +151,7 @@ impl<D: Device> Session<D> {
             stream: 0,
             recordings: HashMap::new(),
             counts: Counts::default(),
+            refused: Vec::new(),
             last: None,
             careful: std::env::var_os("SURJECT_CUDA_SYNC").is_some_and(|v| !v.is_empty()),
         };
@@ -229,6 +230,12 @@ impl<D: Device> Session<D> {
     /// What all runs did.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Why the device does not record some calls of libraries: they are called in every run, and the kernels around them are
+    /// launched.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
     }
 
     /// Runs the plan.

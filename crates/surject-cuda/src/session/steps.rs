@@ -1,6 +1,6 @@
 //! How the steps of a plan are done: item by item on their streams, sections as recordings once they have been done.
 
-use super::{Counts, Last, Order, Recorded, RunError, Session};
+use super::{Last, Order, Recorded, RunError, Session};
 use crate::order::{Item, SECTION, Section, Start, What};
 use crate::{Device, DeviceError, PlanError, Recording, Step, TensorId, View};
 use surject_ir::{Buffer, Scalar};
@@ -168,7 +168,8 @@ impl<D: Device> Session<D> {
                 }
                 // Nothing was done: a device that does not record a call of a library may still do it.
                 Err(error) if has_calls(steps) && !error.is_lost() => {
-                    self.counts = Counts { refused: before.refused + 1, ..before };
+                    self.counts = before;
+                    self.refused.push(error.to_string());
                     self.recordings.insert(key, Recorded::Refused);
                     self.on(stream)?;
                     return all(self);

@@ -107,6 +107,7 @@ fn patches_of_large_products_spill_nothing() {
         "tile 128 256 32 warp 64 64",
         "tile 128 128 64 warp 64 64",
         "tile 128 128 64 warp 32 64",
+        "tile 256 128 128 warp 64 64",
     ];
     for gpu in Gpu::ALL {
         let mut written = Vec::new();

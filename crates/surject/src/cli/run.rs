@@ -109,6 +109,11 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     for _ in 1..arguments.runs {
         results = runner.run(&inputs)?;
     }
+    if let Runner::Cuda(session) = &runner {
+        for why in session.refused() {
+            eprintln!("warning: the device does not record these calls, and does them one by one: {why}");
+        }
+    }
     if let Some(folder) = &arguments.out {
         let outputs = tensor.as_ref().map_or(results.len(), |t| t.lowered.outputs.len());
         save(folder, &results[..outputs.min(results.len())])?;
