@@ -65,6 +65,7 @@ pub mod interpret;
 mod kernel;
 pub mod parse;
 pub mod print;
+mod renumber;
 pub mod rewrite;
 mod types;
 pub mod verify;

@@ -171,7 +171,7 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|\
+                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));

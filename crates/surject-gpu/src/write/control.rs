@@ -55,7 +55,7 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                     Team::One => self.matmul((*sizes, *factors), [acc, a, b])?,
                     Team::Group => {
                         let sums = self
-                            .fragments_of(acc, *sizes)?
+                            .fragments_of(*sizes, [acc, b])?
                             .ok_or("sums of four warps outside of registers")?;
                         self.by_group(*sizes, [a, b], &sums)?;
                     }

@@ -72,6 +72,10 @@ pub struct Arguments {
     /// The function to run.
     #[arg(long, value_name = "NAME")]
     func: Option<String>,
+    /// Run so often, and take the results of the last run: a GPU records what it has done, and replays it from the second run
+    /// on.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
     /// Run for at least one second and print compile and run times.
     #[arg(long)]
     time: bool,
@@ -102,6 +106,14 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
     let compile = times.total();
     times.note("first run", first);
+    for _ in 1..arguments.runs {
+        results = runner.run(&inputs)?;
+    }
+    if let Runner::Cuda(session) = &runner {
+        for why in session.refused() {
+            eprintln!("warning: the device does not record these calls, and does them one by one: {why}");
+        }
+    }
     if let Some(folder) = &arguments.out {
         let outputs = tensor.as_ref().map_or(results.len(), |t| t.lowered.outputs.len());
         save(folder, &results[..outputs.min(results.len())])?;
@@ -147,10 +159,11 @@ fn execute_spec(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failur
     let compiled = arguments.profile
         || arguments.subnormals == Subnormals::Flush
         || arguments.mlir_passes.is_some()
+        || arguments.runs > 1
         || !arguments.rules.is_empty();
     if compiled {
         return Err(Failure::bad_input(
-            "the back end `spec` runs programs as they stand: no rules, passes, profiles or flushed numbers",
+            "the back end `spec` runs programs as they stand: no rules, passes, profiles, further runs or flushed numbers",
         ));
     }
     let source = Source::load(&arguments.program)?;
