@@ -121,7 +121,7 @@ impl Part {
 pub struct Options {
     /// Measures every run of a kernel.
     pub profile: bool,
-    /// Kernels that the kernel IR makes; without it, none.
+    /// Kernels that the kernel IR makes, and who makes them; without it, there are none.
     pub scheduled: Option<Scheduled>,
 }
 
