@@ -35,7 +35,7 @@ impl Columns {
     /// How products leave the sums of a right factor: one of bytes whose columns lie next to each other.
     fn of(kernel: &Kernel, sizes: MatMulSizes, right: &Tile) -> Columns {
         let of_bytes = kernel.mem(right.mem).dtype.size() == 1 && right.column == 1 && right.row != 1;
-        if of_bytes && sizes.n % 16 == 0 { Columns::Alternating } else { Columns::InOrder }
+        if of_bytes && sizes.n.is_multiple_of(16) { Columns::Alternating } else { Columns::InOrder }
     }
 }
 
