@@ -4,6 +4,7 @@
 //!
 //! * `tiles`: sums of several rows and several vectors of results are in registers together, where rows need the same elements,
 //!   which are packed into panels;
+//! * `streams`: few rows times a large matrix: some terms of all columns are summed before the next ones;
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
@@ -18,7 +19,7 @@ mod taken;
 pub mod write;
 
 use std::sync::Arc;
-use strategies::{Dots, Rows, Scalar, Scans, Tiles, Transposes};
+use strategies::{Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
@@ -111,6 +112,7 @@ impl Machine for Cpu {
         let cpu = || self.clone();
         vec![
             Box::new(Tiles(cpu())),
+            Box::new(Streams(cpu())),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
             Box::new(Rows(cpu())),

@@ -9,12 +9,15 @@ use crate::expression::compose::{compose, linearise, sizes};
 use crate::expression::dag::Parts;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
-use crate::expression::polyphase::{self, Change, Shape};
+use crate::expression::polyphase::{Change, Shape};
 use crate::expression::stop::Stop;
 use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, UnaryOp, Var};
+
+mod phases;
+use phases::Points;
 
 /// What a tensor of an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -413,29 +416,36 @@ impl Maker<'_> {
         }
     }
 
-    /// A field as an expression over the points of its space.
+    /// A field as an expression over the points of its space, or some of them each.
     fn pulled(&mut self, to: Buf, field: FieldId, done: &HashMap<FieldId, Buf>) -> Result<(), Stop> {
-        let space = &self.function.fields[field].space;
         let mut shape = Shape::default();
         loop {
-            let sizes = sizes(space)?;
-            let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
-            polyphase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
-            let address = linearise(&sizes, &position)?;
-            let bound = HashMap::new();
-            let mut builder = Builder::new(self.function, done, &bound, dag);
-            match builder.value(field, position) {
-                Ok(parts) => {
-                    let dag = builder.dag;
-                    let free = outer.iter().copied().collect();
-                    return self.add(dag, outer, outputs(to, address, parts, None)?, free);
+            match self.at_points(to, field, done, (&shape, &[])) {
+                Ok(_) if shape.instead.is_some() => return self.phases(to, field, done, &shape),
+                Ok(Some(Points { dag, loops, outputs })) => {
+                    let free = loops.iter().copied().collect();
+                    return self.add(dag, loops, outputs, free);
                 }
+                Ok(None) => return Err(Stop::Spill(field)),
                 Err(Stop::Split(l, inner)) if shape.changes.len() < SPLITS => {
                     shape.changes.push(Change::Split(l, inner));
                 }
-                // Windows over holes: what they sum is stored first, or sent to its target.
-                Err(Stop::Phase(_, inner)) => return Err(Stop::Spill(inner)),
-                Err(stop) => return Err(stop),
+                // Windows over holes: the points are taken apart by the elements that they meet, or else what the windows
+                // sum is stored first, or sent to its target.
+                Err(Stop::Phase(residues, inner)) if inner != field => {
+                    if !shape.refine(&residues, inner) {
+                        return Err(Stop::Spill(inner));
+                    }
+                }
+                Err(stop) => {
+                    return Err(match (stop, shape.instead) {
+                        (Stop::Error(error), _) => Stop::Error(error),
+                        (Stop::Spill(inner), _) if inner != field => Stop::Spill(inner),
+                        (_, Some(instead)) => Stop::Spill(instead),
+                        (Stop::Phase(_, inner), None) => Stop::Spill(inner),
+                        (stop, None) => stop,
+                    });
+                }
             }
         }
     }

@@ -9,6 +9,8 @@
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
+//! accumulate k0.o at i0.o // the loops of a reduction down to this one run when an iteration of the other begins, outside
+//!                        // of the loops inside of it: what is joined so far is in memory
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -42,12 +44,15 @@ use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
 
+mod accumulate;
 mod check;
 mod pack;
+use accumulate::accumulation;
+pub(crate) use accumulate::{Accumulation, Sums};
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
-pub(crate) use pack::Panel;
-use pack::panels;
+use pack::{Nests, panels};
+pub(crate) use pack::{Panel, PanelLoop};
 
 /// A directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +76,13 @@ pub enum Directive {
         /// The name of the tensor.
         tensor: String,
         /// The loop.
+        at: String,
+    },
+    /// The reductions over a loop take their terms in blocks, whose loops run outside of those inside of a loop over points.
+    Accumulate {
+        /// The innermost of the loops over blocks.
+        blocks: String,
+        /// The loop over points.
         at: String,
     },
     /// A sum of products by tiles. It is the whole schedule.
@@ -109,6 +121,7 @@ impl fmt::Display for Directive {
             Directive::Jam(name) => write!(f, "jam {name}"),
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
+            Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
             Directive::Scan(running) => write!(f, "{running}"),
@@ -165,13 +178,16 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["jam", name] => Directive::Jam(name.to_string()),
         ["fma", name] => Directive::Fma(name.to_string()),
         ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
+        ["accumulate", blocks, "at", at] => {
+            Directive::Accumulate { blocks: blocks.to_string(), at: at.to_string() }
+        }
         ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
+                 pack TENSOR at L, accumulate K at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
@@ -305,6 +321,8 @@ pub(crate) struct Resolved {
     pub(crate) fused: HashSet<NodeId>,
     /// The loads that read panels.
     pub(crate) panels: Vec<Panel>,
+    /// The reductions whose terms are taken in blocks.
+    pub(crate) accumulations: Vec<Accumulation>,
 }
 
 impl Resolved {
@@ -322,6 +340,7 @@ impl Resolved {
             scan: None,
             fused: HashSet::new(),
             panels: Vec::new(),
+            accumulations: Vec::new(),
         }
     }
 }
@@ -397,20 +416,40 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
-    let (fused, panels) = memory_and_products(expression, schedule, &nests)?;
+    let Extra { fused, panels, accumulations } = memory_and_products(expression, schedule, (&nests, &cut))?;
     let points = std::mem::take(&mut nests[0].1);
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
     let Sharing { threads, warps } = sharing;
-    Ok(Resolved { points, reductions, threads, warps, fused, panels, ..Resolved::form(cut) })
+    Ok(Resolved { points, reductions, threads, warps, fused, panels, accumulations, ..Resolved::form(cut) })
 }
 
-/// What directives say that leave the loops as they are: which products are not rounded, and which loads read panels.
+/// What a schedule says beside the loops.
+#[derive(Default)]
+struct Extra {
+    fused: HashSet<NodeId>,
+    panels: Vec<Panel>,
+    accumulations: Vec<Accumulation>,
+}
+
+/// What directives say that leave the loops as they are: which products are not rounded, which loads read panels, and which
+/// reductions take their terms in blocks.
 fn memory_and_products(
     expression: &Expression,
     schedule: &Schedule,
-    nests: &[Nest],
-) -> Result<(HashSet<NodeId>, Vec<Panel>), ScheduleError> {
-    let (mut fused, mut found) = (HashSet::new(), Vec::<Panel>::new());
+    (nests, cut): (&[Nest], &[LoopId]),
+) -> Result<Extra, ScheduleError> {
+    let mut extra = Extra::default();
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let Directive::Accumulate { blocks, at } = directive else { continue };
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let new = accumulation(expression, nests, blocks, at).map_err(fault)?;
+        let again =
+            |a: &Accumulation| a.sums.iter().any(|s| new.sums.iter().any(|n| n.reduction == s.reduction));
+        if extra.accumulations.iter().any(again) {
+            return Err(fault(format!("the reduction over `{blocks}` is accumulated already")));
+        }
+        extra.accumulations.push(new);
+    }
     for (i, directive) in schedule.directives.iter().enumerate() {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
         match directive {
@@ -421,20 +460,21 @@ fn memory_and_products(
                 if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
                     return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
                 }
-                fused.extend(sums);
+                extra.fused.extend(sums);
             }
             Directive::Pack { tensor, at } => {
-                for panel in panels(expression, nests, tensor, at).map_err(fault)? {
-                    if found.iter().any(|p| p.load == panel.load) {
+                let nests = Nests { nests, cut, accumulations: &extra.accumulations };
+                for panel in panels(expression, &nests, tensor, at).map_err(fault)? {
+                    if extra.panels.iter().any(|p| p.load == panel.load) {
                         return Err(fault(format!("`{tensor}` is packed already")));
                     }
-                    found.push(panel);
+                    extra.panels.push(panel);
                 }
             }
             _ => {}
         }
     }
-    Ok((fused, found))
+    Ok(extra)
 }
 
 /// Changes a nest, at the place of a loop.
@@ -497,7 +537,7 @@ fn apply(
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
-        Directive::Fma(_) | Directive::Pack { .. } => Ok(()),
+        Directive::Fma(_) | Directive::Pack { .. } | Directive::Accumulate { .. } => Ok(()),
         Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }

@@ -34,7 +34,7 @@ fn a_schedule_reads_as_it_prints() {
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
-                jam i0.i\nfma k0\npack v1 at i1.o\n";
+                jam i0.i\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -92,6 +92,29 @@ fn rows_in_step_share_a_panel() {
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
+/// The same product, two terms at a time for all rows of some columns, whose sums are in memory meanwhile.
+const BLOCKS: &str = "kernel y_0
+split i0 by 3
+split i1 by 4
+split k0 by 2
+order i1.o i0.o i0.i i1.i
+parallel i1.o task
+jam i0.i
+vectorise i1.i
+fma k0
+accumulate k0.o at i1.o
+pack v0 at k0.o
+";
+
+#[test]
+fn blocks_of_terms_are_joined_to_sums_in_memory() {
+    let program = parse(PRODUCT).unwrap();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &BLOCKS.parse().unwrap()).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {
@@ -132,6 +155,11 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\npack v0 at k0",
         "kernel y_0\npack v0 at i0\npack v0 at i0",
         "kernel y_0\nunroll i0\npack v0 at i0",
+        "kernel y_0\naccumulate q at i0",
+        "kernel y_0\naccumulate k0 at k0",
+        "kernel y_0\nsplit k0 by 4\nvectorise k0.i\naccumulate k0.o at i0",
+        "kernel y_0\naccumulate k0 at i0\naccumulate k0 at i0",
+        "kernel y_0\nunroll i0\naccumulate k0 at i0",
         "kernel y_0\nscan i0 lanes 16 lines 1",
         "kernel y_0\ntranspose i0 k0 tile 16 16 tiles 1",
     ];
