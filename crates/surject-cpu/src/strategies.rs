@@ -8,9 +8,11 @@ use surject_kernel::Level;
 
 mod forms;
 mod tiles;
+mod units;
 
 pub use forms::{Scans, Transposes};
 pub use tiles::Tiles;
+pub use units::Units;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
