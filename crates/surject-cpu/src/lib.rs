@@ -15,13 +15,15 @@
 //! compiled program ([`Native`]).
 
 mod strategies;
+mod taken;
 pub mod write;
 
+use std::sync::Arc;
 use strategies::{Dots, Rows, Scalar, Scans, Tiles, Transposes, Units};
-use surject_codegen::Target;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Strategy};
-use surject_codegen::kernels::native::{Native, Tasks};
+use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
+use surject_codegen::{Target, Which};
 use surject_kernel::Kernel;
 
 /// A CPU: what its cores can do.
@@ -114,9 +116,19 @@ impl Cpu {
     }
 }
 
+/// The kernels of a program that is compiled for a CPU: those that its strategies take.
+pub fn chosen(target: &Target) -> Scheduled {
+    let machine = Arc::new(Cpu::like(target));
+    Scheduled { machine, schedules: Arc::default(), which: Which::Chosen }
+}
+
 impl Native for Cpu {
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
         write::tasks(self, kernel)
+    }
+
+    fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
+        taken::takes(self, expression)
     }
 }
 

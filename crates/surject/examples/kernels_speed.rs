@@ -1,13 +1,14 @@
 //! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`).
 //!
 //! ```sh
-//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N]
+//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen]
 //! ```
 //!
 //! `FOLDER` has a folder for each program, as `benches/suite.py` writes them. Both ways run in one process, in alternating
 //! rounds, on one thread where nothing else is said; the least time of each counts. A line for each program: its group, both
 //! times in microseconds, the speed of the kernels as a share of the emitter's, and the largest difference of a result, as
-//! a share of the largest result. Then the geometric mean of every group, and of all.
+//! a share of the largest result. Then the geometric mean of every group, and of all. With `--chosen` only those kernels come from
+//! the kernel IR that do so by default.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,11 +26,18 @@ struct Options {
     rounds: usize,
     seconds: f64,
     threads: usize,
+    which: Which,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options =
-        Options { folder: PathBuf::new(), prefixes: Vec::new(), rounds: 5, seconds: 0.05, threads: 1 };
+    let mut options = Options {
+        folder: PathBuf::new(),
+        prefixes: Vec::new(),
+        rounds: 5,
+        seconds: 0.05,
+        threads: 1,
+        which: Which::All,
+    };
     let mut words = std::env::args().skip(1);
     let mut folder = None;
     while let Some(word) = words.next() {
@@ -41,6 +49,7 @@ fn options() -> Result<Options, String> {
             "--rounds" => options.rounds = number()? as usize,
             "--seconds" => options.seconds = number()?,
             "--threads" => options.threads = number()? as usize,
+            "--chosen" => options.which = Which::Chosen,
             _ if folder.is_none() => folder = Some(PathBuf::from(word)),
             _ => options.prefixes.push(word),
         }
@@ -71,7 +80,7 @@ struct Both {
 }
 
 impl Both {
-    fn new(path: &Path) -> Result<Both, Failure> {
+    fn new(path: &Path, which: Which) -> Result<Both, Failure> {
         let source = Source::load(path)?;
         let program = source.program(None)?;
         let program = optimise(&program, &OptimiseOptions::default())?.program;
@@ -80,9 +89,8 @@ impl Both {
         let inputs = bench::inputs(&function, path.parent())?;
         let compile = |kernels: bool| {
             let mut options = CompileOptions::default();
-            if kernels {
-                options.lower.scheduled = Some(scheduled(None, Schedules::default(), Which::All)?);
-            }
+            let scheduled = || scheduled(None, Schedules::default(), which);
+            options.lower.scheduled = kernels.then(scheduled).transpose()?;
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)
         };
@@ -134,7 +142,7 @@ fn main() -> Result<(), String> {
         if !wanted || !folder.join("program.mlir").exists() {
             continue;
         }
-        let timed = Both::new(&folder.join("program.mlir")).and_then(|mut both| {
+        let timed = Both::new(&folder.join("program.mlir"), options.which).and_then(|mut both| {
             (0..options.rounds).try_for_each(|_| both.round(options.seconds))?;
             Ok(both)
         });

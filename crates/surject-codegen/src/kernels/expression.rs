@@ -14,7 +14,7 @@ use crate::expression::stop::Stop;
 use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, Var};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, UnaryOp, Var};
 
 /// What a tensor of an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -121,6 +121,30 @@ pub struct Reduction {
 }
 
 impl Expression {
+    /// An expression whose memory is these tensors, of these types.
+    pub(crate) fn new(
+        dag: Dag,
+        loops: Vec<LoopId>,
+        outputs: Vec<Output>,
+        free: LoopSet,
+        tensor: &dyn Fn(Buf) -> Result<(Tensor, TensorType), CodegenError>,
+    ) -> Result<Expression, CodegenError> {
+        let mut expression = Expression { dag, loops, outputs, free, memory: BTreeMap::new() };
+        let mut used: Vec<Buf> = expression.outputs.iter().map(|o| o.to).collect();
+        used.extend(expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
+            _ => None,
+        }));
+        for buf in used {
+            let (tensor, ty) = tensor(buf)?;
+            let parts = if ty.dtype.is_complex() { 2 } else { 1 };
+            let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));
+            let elements = elements.ok_or_else(|| CodegenError::overflow("a tensor"))?;
+            expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
+        }
+        Ok(expression)
+    }
+
     /// The loops over the points.
     pub fn loops(&self) -> Vec<LoopInfo> {
         self.loops.iter().map(|&l| self.info(l)).collect()
@@ -193,6 +217,31 @@ impl Expression {
             Some(AccessInfo { tensor, bytes: dtype.size(), stored, guarded, elements, strides })
         };
         loads.chain(stores).filter_map(access).collect()
+    }
+
+    /// Is it a sum of products whose factors all depend on a loop over points?
+    pub fn is_batched(&self) -> bool {
+        self.product().is_some_and(|product| {
+            let of_one = |l: &LoopInfo| product.rows.contains(&l.name) || product.columns.contains(&l.name);
+            self.loops().iter().any(|l| l.extent > 1 && !of_one(l))
+        })
+    }
+
+    /// Does it compute functions that are formulas of many operations?
+    pub fn has_formulas(&self) -> bool {
+        use UnaryOp::{Abs, Ceil, Floor, Neg, Not, RoundEven, Rsqrt, Sign, Sqrt};
+        self.nodes().into_iter().any(|n| match self.dag[n].node {
+            Node::Unary(op, _) => {
+                !matches!(op, Abs | Ceil | Floor | Neg | Not | RoundEven | Rsqrt | Sign | Sqrt)
+            }
+            Node::Binary(op, ..) => matches!(op, BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Rem),
+            _ => false,
+        })
+    }
+
+    /// Does it gather?
+    pub fn gathers(&self) -> bool {
+        self.nodes().into_iter().any(|n| matches!(self.dag[n].node, Node::Gather { .. }))
     }
 
     /// The scalar operations of the whole expression, each as often as its loops run.
@@ -484,19 +533,7 @@ impl Maker<'_> {
         outputs: Vec<Output>,
         free: LoopSet,
     ) -> Result<(), Stop> {
-        let mut expression = Expression { dag, loops, outputs, free, memory: BTreeMap::new() };
-        let mut used: Vec<Buf> = expression.outputs.iter().map(|o| o.to).collect();
-        used.extend(expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
-            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
-            _ => None,
-        }));
-        for buf in used {
-            let (tensor, ty) = self.tensor(buf)?;
-            let parts = if ty.dtype.is_complex() { 2 } else { 1 };
-            let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));
-            let elements = elements.ok_or_else(|| CodegenError::overflow("a tensor"))?;
-            expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
-        }
+        let expression = Expression::new(dag, loops, outputs, free, &|buf| self.tensor(buf))?;
         self.expressions.push(expression);
         Ok(())
     }
