@@ -9,10 +9,12 @@ use surject_kernel::Level;
 mod forms;
 mod streams;
 mod tiles;
+mod units;
 
 pub use forms::{Scans, Transposes};
 pub use streams::Streams;
 pub use tiles::Tiles;
+pub use units::Units;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;

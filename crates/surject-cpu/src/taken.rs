@@ -21,6 +21,9 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
     }
+    if expression.unit_factors().is_some() {
+        return Err("nobody has measured kernels for factors of 8 and 16 bits");
+    }
     let reductions = expression.reductions();
     let [sum] = &reductions[..] else { return Err("it has not one reduction") };
     let (true, [term]) = (sum.sums_products, &sum.loops[..]) else {

@@ -1,7 +1,22 @@
 //! Kernels as MLIR for a CPU: the text, and what has no form. That it computes the same is tested end to end.
 
-use surject_cpu::write::{module, tasks};
+use surject_codegen::code::Module;
+use surject_codegen::kernels::native::Tasks;
+use surject_cpu::Cpu;
+use surject_cpu::write::{self, WriteError};
 use surject_kernel::{Kernel, parse, verify};
+
+fn cpu() -> Cpu {
+    Cpu::named("avx512").unwrap()
+}
+
+fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
+    write::module(&cpu(), kernels)
+}
+
+fn tasks(kernel: &Kernel) -> Result<Tasks, WriteError> {
+    write::tasks(&cpu(), kernel)
+}
 
 fn kernel(text: &str) -> Kernel {
     let mut kernels = parse(text).unwrap_or_else(|error| panic!("{error}"));

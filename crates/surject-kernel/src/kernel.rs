@@ -133,10 +133,20 @@ pub struct Tile {
     pub mem: Mem,
     /// Its first element.
     pub at: Affine,
-    /// Elements from one row to the next.
+    /// Elements from one row to the next; from one group of rows to the next where several are interleaved.
     pub row: i64,
     /// Elements from one column to the next.
     pub column: i64,
+    /// How many rows are interleaved: their elements of a column lie next to each other.
+    pub interleaved: usize,
+}
+
+impl Tile {
+    /// How far the element of a row and a column is from the first.
+    pub fn offset(&self, row: usize, column: usize) -> i128 {
+        let (group, inside) = (row / self.interleaved.max(1), row % self.interleaved.max(1));
+        group as i128 * i128::from(self.row) + inside as i128 + column as i128 * i128::from(self.column)
+    }
 }
 
 /// An operation.
@@ -294,6 +304,8 @@ named! {
         Own = "own",
         /// As elements of `f32` that are rounded to 10 bits of mantissa, to nearest even, first.
         Tf32 = "tf32",
+        /// As what they are, but floats that are subnormal as zeros of the same sign.
+        Flushed = "flushed",
     }
 }
 

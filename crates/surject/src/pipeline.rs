@@ -249,8 +249,11 @@ pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> R
             let all = all.join(", ");
             Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {all}"))
         })?,
-        None => surject_cpu::Cpu::with_vectors_of(Target::host().vector_bytes),
+        None => surject_cpu::Cpu::like(&Target::host()),
     };
+    if let Some(what) = cpu.lacks(&Target::host()) {
+        return Err(Failure::unsupported(format!("this processor has no {what}, which `{}` has", cpu.name)));
+    }
     Ok(Scheduled { machine: Arc::new(cpu), schedules: Arc::new(schedules), which })
 }
 

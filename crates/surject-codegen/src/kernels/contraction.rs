@@ -2,10 +2,12 @@
 
 pub(crate) mod boxes;
 mod tiles;
+pub(crate) mod units;
 
 pub use tiles::{
     Feed, GROUP, GROUP_ROWS, GROUP_TERMS, KEPT_REGISTERS, LANE_REGISTERS, OTHER_REGISTERS, Share, Tiles,
 };
+pub use units::{MatrixUnit, UnitFactors, UnitTiles};
 
 use super::expression::{Expression, Tensor};
 use crate::expression::address::{Guard, LoopId, LoopSet};
@@ -480,16 +482,22 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
 
 /// Checks that the loops of tiles are those of their rows, columns and terms.
 fn check_loops(tiles: &Tiles, product: &Product) -> Result<(), String> {
-    let rows = tiles.rows().map(|name| (name, &product.rows, "only the left value depends on"));
+    let rows: Vec<&str> = tiles.rows().collect();
+    check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], product)
+}
+
+/// The same of the names of loops over rows, and of those over columns and terms.
+fn check_names(rows: &[&str], [column, term]: [&str; 2], product: &Product) -> Result<(), String> {
+    let of_rows = rows.iter().map(|&name| (name, &product.rows, "only the left value depends on"));
     let others = [
-        (tiles.loops[1].as_str(), &product.columns, "only the right value depends on"),
-        (tiles.loops[2].as_str(), &product.terms, "the sum runs over"),
+        (column, &product.columns, "only the right value depends on"),
+        (term, &product.terms, "the sum runs over"),
     ];
-    for (i, (name, all, what)) in rows.chain(others).enumerate() {
+    for (i, (name, all, what)) in of_rows.chain(others).enumerate() {
         if !all.iter().any(|one| one == name) {
             return Err(format!("`{name}` is no loop that {what}; there are {}", all.join(", ")));
         }
-        if tiles.rows().take(i).any(|other| other == name) {
+        if rows.iter().take(i).any(|&other| other == name) {
             return Err(format!("the rows are those of `{name}` twice"));
         }
     }

@@ -72,8 +72,10 @@ impl Expression {
         weight: &dyn Fn(&Work) -> f64,
     ) -> Result<Option<Counts>, ScheduleError> {
         let resolved = resolve(self, schedule)?;
-        let has_form =
-            resolved.contraction.is_some() || resolved.transpose.is_some() || resolved.scan.is_some();
+        let has_form = resolved.contraction.is_some()
+            || resolved.multiply.is_some()
+            || resolved.transpose.is_some()
+            || resolved.scan.is_some();
         Ok((!has_form).then(|| Counting::new(self, &resolved, units).counts(weight)))
     }
 }

@@ -14,6 +14,7 @@ mod parts;
 mod running;
 mod tasks;
 mod transpose;
+mod units;
 
 use parts::Opened;
 
@@ -73,11 +74,12 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         tensors.push(tensor);
     }
     let mut lowering = Lowering::new(expression, &resolved, b, memory);
-    match (&resolved.contraction, &resolved.transpose, &resolved.scan) {
+    match (&resolved.contraction, &resolved.transpose, &resolved.scan, &resolved.multiply) {
         (Some(contraction), ..) => lowering.contraction(contraction)?,
-        (None, Some(transpose), _) => lowering.transpose(transpose)?,
-        (None, None, Some(scan)) => lowering.running(scan)?,
-        (None, None, None) => lowering.points(&resolved.points)?,
+        (None, Some(transpose), ..) => lowering.transpose(transpose)?,
+        (None, None, Some(scan), _) => lowering.running(scan)?,
+        (None, None, None, Some(multiply)) => lowering.by_unit(multiply)?,
+        (None, None, None, None) => lowering.points(&resolved.points)?,
     }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }

@@ -20,6 +20,10 @@
 //! where they can be; with `warp 32` the matrix units of each warp sum 32 rows; with `group` those of four warps 64 rows
 //! together (`wgmma`), and with `group tma` another warp has boxes of both values copied for them.
 //!
+//! `contract i0 i1 k0 tile 32 32 by tiles task 256 128 each 1` is the same for the matrix unit of a CPU: registers for tiles (AMX),
+//! or, with `by dots`, instructions that sum products of neighbours. A task copies 128 columns into panels, then 32 rows at
+//! once of its 256, and sums tiles of 32 rows and columns.
+//!
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
 //!
@@ -33,7 +37,8 @@
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
-use super::contraction::{Contraction, Tiles, fit};
+use super::contraction::units::{self, UnitProduct};
+use super::contraction::{Contraction, Tiles, UnitTiles, fit};
 use super::expression::Expression;
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
@@ -87,6 +92,8 @@ pub enum Directive {
     },
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
+    /// The same by the matrix unit of a CPU.
+    Multiply(UnitTiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
     Transpose(TransposeTile),
     /// A scan whose lines run in order. It is the whole schedule.
@@ -123,6 +130,7 @@ impl fmt::Display for Directive {
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
             Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
+            Directive::Multiply(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
             Directive::Scan(running) => write!(f, "{running}"),
         }
@@ -181,14 +189,17 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["accumulate", blocks, "at", at] => {
             Directive::Accumulate { blocks: blocks.to_string(), at: at.to_string() }
         }
-        ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
+        ["contract", words @ ..] => match UnitTiles::read(words) {
+            Some(tiles) => Directive::Multiply(tiles?),
+            None => Directive::Contract(Tiles::read(words)?),
+        },
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
                  pack TENSOR at L, accumulate K at L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
-                 group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
+                 group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
         }
@@ -313,6 +324,8 @@ pub(crate) struct Resolved {
     pub(crate) warps: Option<i64>,
     /// The tiles of a sum of products, which has no other loops then.
     pub(crate) contraction: Option<Contraction>,
+    /// The same by the matrix unit of a CPU.
+    pub(crate) multiply: Option<UnitProduct>,
     /// The tile of a transposition, which has no other loops either.
     pub(crate) transpose: Option<Transpose>,
     /// The scan, which has none either.
@@ -336,6 +349,7 @@ impl Resolved {
             threads: None,
             warps: None,
             contraction: None,
+            multiply: None,
             transpose: None,
             scan: None,
             fused: HashSet::new(),
@@ -371,8 +385,10 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
-    let is_form =
-        |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_));
+    let is_form = |d: &Directive| {
+        use Directive::{Contract, Multiply, Scan, Transpose};
+        matches!(d, Contract(_) | Multiply(_) | Transpose(_) | Scan(_))
+    };
     if let Some(i) = schedule.directives.iter().position(is_form) {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
         return match &schedule.directives[..] {
@@ -380,6 +396,11 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
                 let contraction = fit(expression, tiles).map_err(fault)?;
                 let cut = contraction.cut(expression);
                 Ok(Resolved { contraction: Some(contraction), ..Resolved::form(cut) })
+            }
+            [Directive::Multiply(tiles)] => {
+                let multiply = units::fit(expression, tiles).map_err(fault)?;
+                let cut = multiply.cut(expression);
+                Ok(Resolved { multiply: Some(multiply), ..Resolved::form(cut) })
             }
             [Directive::Transpose(tile)] => {
                 let transpose = transpose::fit(expression, tile).map_err(fault)?;
@@ -538,7 +559,7 @@ fn apply(
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
         Directive::Fma(_) | Directive::Pack { .. } | Directive::Accumulate { .. } => Ok(()),
-        Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
+        Directive::Contract(_) | Directive::Multiply(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }
     }

@@ -44,7 +44,7 @@ impl Writer<'_> {
     }
 
     /// The address of an element.
-    fn address(&mut self, mem: Mem, index: Index) -> Done<code::Value> {
+    pub(super) fn address(&mut self, mem: Mem, index: Index) -> Done<code::Value> {
         let memory = self.kernel.mem(mem);
         let pointer = self.memory.get(&mem).copied();
         let pointer = pointer.ok_or_else(|| format!("`{}` does not exist", memory.name))?;

@@ -50,6 +50,7 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                 self.define(results[0], result);
             }
             Op::MatMul { sizes, factors, team, acc, a, b } => {
+                self.is_of_gpu(*factors, [acc, a, b])?;
                 self.synchronise();
                 match team {
                     Team::One => self.matmul((*sizes, *factors), [acc, a, b])?,

@@ -123,6 +123,16 @@ impl Writer<'_> {
         }
     }
 
+    /// Refuses a product that only a CPU does.
+    pub(super) fn is_of_gpu(&self, factors: Factors, [acc, a, b]: [&Tile; 3]) -> Done<()> {
+        let dtype = |t: &Tile| self.kernel.mem(t.mem).dtype;
+        let interleaved = [acc, a, b].iter().any(|t| t.interleaved != 1);
+        match factors == Factors::Flushed || dtype(a) != dtype(b) || interleaved {
+            true => Err("a product of matrices in a form that a CPU has".into()),
+            false => Ok(()),
+        }
+    }
+
     fn matrix<'a>(&mut self, tile: &'a Tile) -> Done<Matrix<'a>> {
         let first = self.affine(&tile.at, 0)?;
         let divisor = self.divisor(&tile.at);

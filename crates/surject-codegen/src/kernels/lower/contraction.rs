@@ -210,7 +210,7 @@ impl Lowering<'_> {
     }
 
     /// The same of a loop, or of several that run as one.
-    fn set_rows(&mut self, (own, group): (LoopId, &[(LoopId, i64)]), at: Affine) {
+    pub(super) fn set_rows(&mut self, (own, group): (LoopId, &[(LoopId, i64)]), at: Affine) {
         if group.len() < 2 {
             return self.set(own, at);
         }

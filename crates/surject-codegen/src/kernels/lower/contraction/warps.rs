@@ -154,9 +154,15 @@ impl Lowering<'_> {
             team,
             factors: factors_of_units(self.expression.dag[c.parts.left].dtype),
             sizes: MatMulSizes { m: rows as usize, n: columns as usize, k: terms as usize },
-            acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1 },
-            a: Tile { mem: left.mem, at: operand(left, &first_row)?, row, column: left_term },
-            b: Tile { mem: right.mem, at: operand(right, &first_column)?, row: right_term, column },
+            acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1, interleaved: 1 },
+            a: Tile { mem: left.mem, at: operand(left, &first_row)?, row, column: left_term, interleaved: 1 },
+            b: Tile {
+                mem: right.mem,
+                at: operand(right, &first_column)?,
+                row: right_term,
+                column,
+                interleaved: 1,
+            },
         });
         Ok(())
     }
