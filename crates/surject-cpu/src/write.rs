@@ -104,13 +104,15 @@ struct Writer<'k> {
     values: HashMap<Value, code::Value>,
     /// The addresses of memory.
     memory: HashMap<Mem, code::Value>,
+    /// The bytes of memory on the stack so far.
+    stack: i64,
     /// The statement that has no form.
     fault: Option<String>,
 }
 
 impl<'k> Writer<'k> {
     fn new(cpu: &'k Cpu, kernel: &'k Kernel, b: Builder) -> Writer<'k> {
-        Writer { cpu, kernel, b, values: HashMap::new(), memory: HashMap::new(), fault: None }
+        Writer { cpu, kernel, b, values: HashMap::new(), memory: HashMap::new(), stack: 0, fault: None }
     }
 
     /// The error of the kernel.

@@ -444,12 +444,31 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     Ok(Resolved { points, reductions, threads, warps, fused, panels, accumulations, ..Resolved::form(cut) })
 }
 
+/// The most bytes of all panels and sums of a kernel: they are on the stack of a thread, once more for the last part of a loop
+/// that a split cuts.
+const MOST_MEMORY: i64 = 3 << 18;
+
 /// What a schedule says beside the loops.
 #[derive(Default)]
 struct Extra {
     fused: HashSet<NodeId>,
     panels: Vec<Panel>,
     accumulations: Vec<Accumulation>,
+}
+
+impl Extra {
+    /// Are panels and sums together small enough?
+    fn fits(&self, expression: &Expression) -> Result<(), String> {
+        let panels =
+            self.panels.iter().map(|p| p.elements.saturating_mul(expression.dag[p.load].dtype.size() as i64));
+        let sums = self.accumulations.iter().flat_map(|a| &a.sums);
+        let sums = sums.map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
+        let bytes = panels.chain(sums).fold(0i64, i64::saturating_add);
+        if bytes > MOST_MEMORY {
+            return Err(format!("panels and sums of {bytes} bytes; a kernel has at most {MOST_MEMORY}"));
+        }
+        Ok(())
+    }
 }
 
 /// What directives say that leave the loops as they are: which products are not rounded, which loads read panels, and which
@@ -470,6 +489,7 @@ fn memory_and_products(
             return Err(fault(format!("the reduction over `{blocks}` is accumulated already")));
         }
         extra.accumulations.push(new);
+        extra.fits(expression).map_err(fault)?;
     }
     for (i, directive) in schedule.directives.iter().enumerate() {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
@@ -490,6 +510,7 @@ fn memory_and_products(
                         return Err(fault(format!("`{tensor}` is packed already")));
                     }
                     extra.panels.push(panel);
+                    extra.fits(expression).map_err(fault)?;
                 }
             }
             _ => {}

@@ -172,3 +172,26 @@ fn what_does_not_fit_is_said_where_it_stands() {
         .collect();
     insta::assert_snapshot!(said.join("\n"));
 }
+
+/// Panels and sums are on the stack of a thread: all together have a limit, as each has.
+#[test]
+fn panels_and_sums_fit_the_stack_of_a_thread() {
+    let text = "program p
+
+func main(x: f32[128,1024], z: f32[1024,1024]) -> (y) {
+  y : f32[128,1024] =:+ over i<128, j<1024, k<1024 at [i,j]: x[i,k] * z[k,j]
+}
+";
+    let program = parse(text).unwrap();
+    let expressions = expressions(program.function("main").unwrap()).unwrap();
+    let find = |name: &str| expressions.iter().find(|e| e.0 == name).map(|e| &e.1);
+    let check = |more: &str| {
+        let text = format!("kernel y_0\nsplit i1 by 80\norder i1.o i0 i1.i\nsplit k0 by 128\n{more}");
+        text.parse::<Schedules>().and_then(|s| s.check(find)).map_err(|error| error.to_string())
+    };
+    check("pack v1 at i1.o").unwrap();
+    check("pack v0 at i1.o").unwrap();
+    check("accumulate k0.o at i1.o\npack v1 at k0.o\npack v0 at k0.o").unwrap();
+    let error = check("pack v1 at i1.o\npack v0 at i1.o").unwrap_err();
+    assert!(error.contains("panels and sums of 851968 bytes; a kernel has at most 786432"), "{error}");
+}

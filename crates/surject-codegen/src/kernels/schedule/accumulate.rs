@@ -11,7 +11,7 @@ use crate::kernels::expression::{Expression, joined_in};
 use surject_ir::DType;
 use surject_kernel::Level;
 
-/// The most bytes of all results of a kernel, which are on the stack of a thread.
+/// The most bytes of the sums of a reduction loop, which are on the stack of a thread.
 const MOST: i64 = 1 << 19;
 
 /// Reductions whose blocks are joined to what is in memory.

@@ -10,7 +10,7 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::expression::Expression;
 
-/// The most bytes of all panels of a kernel, which are on the stack of a thread.
+/// The most bytes of a panel, which is on the stack of a thread.
 const MOST: i64 = 1 << 19;
 
 /// A loop of a panel.
