@@ -24,7 +24,9 @@ pub(crate) fn kernel(
     let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
     let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
     let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
-    Ok(Kernel::plain(body, tasks, buffers, writes, summary))
+    let bytes = kernel.types.iter().map(|ty| ty.lanes * ty.dtype.size()).max().unwrap_or(0);
+    let registers = (bytes / scheduled.machine.vector_bytes().max(1)).max(1);
+    Ok(Kernel { registers, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }
 
 impl Stores<'_> {
