@@ -70,9 +70,14 @@ fn case(rng: &mut Rng) -> Case {
     let (m, n) = (pick(&[1, 2, 5, 16, 31, 32, 33, 48]), pick(&[1, 7, 16, 20, 32, 33, 64, 65]));
     let (k, batch) = (pick(&[1, 2, 3, 15, 32, 33, 64, 100, 130]), pick(&[0, 0, 1, 3]));
     let (kind, turned, biased) = (pick(&[0, 1, 2, 3, 4, 5]), pick(&[0, 1, 2, 3]), pick(&[0, 1]));
-    let (left, right, sum) =
-        [("bf16", "bf16", "f32"), ("bf16", "bf16", "bf16"), ("i8", "i8", "i32"), ("u8", "i8", "i32"), ("u8", "u8", "i32"), ("i8", "u8", "i32")]
-            [kind];
+    let (left, right, sum) = [
+        ("bf16", "bf16", "f32"),
+        ("bf16", "bf16", "bf16"),
+        ("i8", "i8", "i32"),
+        ("u8", "i8", "i32"),
+        ("u8", "u8", "i32"),
+        ("i8", "u8", "i32"),
+    ][kind];
     let (b, of_batch, over) = match batch {
         0 => (String::new(), "", String::new()),
         _ => (format!("{batch},"), "p,", format!("p<{batch}, ")),
@@ -80,14 +85,17 @@ fn case(rng: &mut Rng) -> Case {
     let (x, of_x) = if turned & 1 == 0 { (format!("{m},{k}"), "i,t") } else { (format!("{k},{m}"), "t,i") };
     let (y, of_y) = if turned & 2 == 0 { (format!("{k},{n}"), "t,j") } else { (format!("{n},{k}"), "j,t") };
     let of = |ty: &str, what: String| if ty == sum { what } else { format!("{sum}({what})") };
-    let (x_term, y_term) = (of(left, format!("x[{of_batch}{of_x}]")), of(right, format!("y[{of_batch}{of_y}]")));
+    let (x_term, y_term) =
+        (of(left, format!("x[{of_batch}{of_x}]")), of(right, format!("y[{of_batch}{of_y}]")));
     let first = format!(
         ": {sum}[{b}{m},{n}] =:+ over {over}i<{m}, j<{n}, t<{k} at [{of_batch}i,j]: {x_term} * {y_term}"
     );
     let (body, bias) = match biased {
         0 => (format!("  r {first}"), String::new()),
         _ => (
-            format!("  let s {first}\n  r : {sum}[{b}{m},{n}] =: over {over}i<{m}, j<{n}: s[{of_batch}i,j] + c[j]"),
+            format!(
+                "  let s {first}\n  r : {sum}[{b}{m},{n}] =: over {over}i<{m}, j<{n}: s[{of_batch}i,j] + c[j]"
+            ),
             format!(", c: {sum}[{n}]"),
         ),
     };

@@ -109,9 +109,8 @@ fn bytes(sum: &mut Tile, (x, left): (&Tile, bool), (y, right): (&Tile, bool)) {
 /// Adds the products of pairs of `bf16`.
 fn halves(sum: &mut Tile, x: &Tile, y: &Tile) {
     let flushed = |v: f32| if v.is_subnormal() { 0f32.copysign(v) } else { v };
-    let both = |[a, b, c, d]: [u8; 4]| {
-        [[a, b], [c, d]].map(|half| flushed(bf16::from_le_bytes(half).to_f32()))
-    };
+    let both =
+        |[a, b, c, d]: [u8; 4]| [[a, b], [c, d]].map(|half| flushed(bf16::from_le_bytes(half).to_f32()));
     for row in 0..ROWS {
         for column in 0..ROWS {
             let mut sums = [0f32; 2];
