@@ -172,3 +172,19 @@ func main(x: bf16[40,70], y: bf16[70,50]) -> (r) {
         }
     }
 }
+
+/// What LLVM has no code for on a processor is not proposed for it.
+#[test]
+fn a_processor_without_dot_products_is_given_none() {
+    let named = Cpu::named("avx512").unwrap();
+    let full = Target { has_bf16_dot: true, ..Target::named("avx512").unwrap() };
+    assert_eq!(named.clone().on(&full), named);
+    let has = |target: Target| {
+        let cpu = named.clone().on(&target);
+        (cpu.has_pmaddwd, cpu.has_bf16_dot)
+    };
+    assert_eq!(has(Target { has_bf16_dot: false, ..full }), (true, false));
+    // Vectors of 64 bytes are cut into those of 32, which these instructions are not.
+    assert_eq!(has(Target::named("avx2").unwrap()), (false, false));
+    assert_eq!(has(Target::generic()), (false, false));
+}
