@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Exports products of 16-bit floats from JAX, with schedules that ask for products by four warps (wgmma) and for boxes (TMA).
+"""Exports products from JAX, with schedules that ask for products by warps with rows and columns of their own (`mma.sync`),
+by four warps (wgmma), and for boxes (TMA).
 
     products.py FOLDER
 
 `NAME` has inputs of small integers, whose sums are exact in any order, the outputs that JAX computes, and schedules for
-sm_90a: `group.schedule`, where tiles are whole, and `tma.schedule`. `NAME_timed` is timed with each of its schedules, and
+sm_90a: `warps.schedule`, or `group.schedule`, where tiles are whole, and `tma.schedule`. `NAME_timed` is timed with each of its schedules, and
 without one.
 """
 import os
@@ -30,14 +31,23 @@ PROGRAMS = {
     # Three groups of four warps, to which another one gives registers.
     "wide": (ROWS_COLUMNS, 200, 264, 320, jnp.bfloat16, (192, 256)),
 }
+# By the matrix units of each warp: contracted dimensions, rows, columns, terms, type, tile and the part of a warp.
+BY_WARPS = {
+    "warps": (ROWS_COLUMNS, 256, 256, 192, jnp.bfloat16, "128 128 64 warp 64 64"),
+    "warps_turned": (COLUMNS_ROWS, 128, 512, 128, jnp.float16, "128 256 32 warp 64 64"),
+    "bytes": (ROWS_COLUMNS, 128, 256, 256, jnp.int8, "128 128 64 warp 32 64"),
+    "bytes_of_rows": (ROWS_ROWS, 128, 128, 192, jnp.int8, "64 64 32 warp 32 32"),
+    "bytes_cut": (ROWS_COLUMNS, 100, 72, 200, jnp.uint8, "64 64 32 warp 16 32"),
+}
 # Rows and columns, and the tile of boxes that the model takes for them.
 TIMED = {2048: (128, 256), 4096: (192, 256), 8192: (192, 256)}
 
 
-def product(dimensions):
+def product(dimensions, dtype=jnp.bfloat16):
     left, right = dimensions
     numbers = (((left,), (right,)), ((), ()))
-    return lambda a, b: jax.lax.dot_general(a, b, numbers, preferred_element_type=jnp.float32)
+    sums = jnp.int32 if jnp.issubdtype(dtype, jnp.integer) else jnp.float32
+    return lambda a, b: jax.lax.dot_general(a, b, numbers, preferred_element_type=sums)
 
 
 def shapes(dimensions, m, n, k):
@@ -53,6 +63,16 @@ def schedules(folder, tile, whole):
                 file.write(f"kernel v0_0\ncontract i0 i1 k0 tile {tile[0]} {tile[1]} 64 {words}\n")
 
 
+def checked(own, dimensions, shape, dtype):
+    """A program with inputs and what JAX computes of them."""
+    least, most = (0, 9) if dtype == jnp.uint8 else (-4, 5)
+    arguments = [jnp.asarray(rng.integers(least, most, s), dtype) for s in shapes(dimensions, *shape)]
+    export(own, product(dimensions, dtype), arguments)
+    for i, argument in enumerate(arguments):
+        save(f"{own}/in{i}.npy", argument)
+    save(f"{own}/out0.npy", product(dimensions, dtype)(*arguments))
+
+
 def save(path, array):
     """Types that NumPy does not have are stored as words of 16 bits."""
     if array.dtype == jnp.bfloat16:
@@ -64,12 +84,12 @@ def save(path, array):
 def main(folder):
     for name, (dimensions, m, n, k, dtype, tile) in PROGRAMS.items():
         own = f"{folder}/{name}"
-        arguments = [jnp.asarray(rng.integers(-4, 5, shape), dtype) for shape in shapes(dimensions, m, n, k)]
-        export(own, product(dimensions), arguments)
-        for i, argument in enumerate(arguments):
-            save(f"{own}/in{i}.npy", argument)
-        save(f"{own}/out0.npy", product(dimensions)(*arguments))
+        checked(own, dimensions, (m, n, k), dtype)
         schedules(own, tile, m % tile[0] == 0 and n % tile[1] == 0 and k % 64 == 0)
+    for name, (dimensions, m, n, k, dtype, words) in BY_WARPS.items():
+        checked(f"{folder}/{name}", dimensions, (m, n, k), dtype)
+        with open(f"{folder}/{name}/warps.schedule", "w") as file:
+            file.write(f"kernel v0_0\ncontract i0 i1 k0 tile {words}\n")
     for n, tile in TIMED.items():
         own = f"{folder}/product_{n}_timed"
         export(own, product(ROWS_COLUMNS), [jax.ShapeDtypeStruct((n, n), jnp.bfloat16)] * 2)

@@ -16,7 +16,7 @@
 //! # What it does not know
 //!
 //! Functions of the runtime are called as they are; what they do to memory is taken to be right. Only sorts, which call
-//! code back, are done here. Instructions of registers for tiles (AMX) are refused.
+//! code back, are done here.
 //! Approximations of instructions (`rsqrt`) have as many digits as the instruction promises, not the same ones.
 
 mod arithmetic;
@@ -26,6 +26,7 @@ mod instruction;
 mod memory;
 mod outside;
 mod sorts;
+mod tiles;
 
 use crate::{Function, Item, Linkage, Module, Statement, Symbol, Value};
 pub use fault::{Fault, FaultKind};
@@ -91,6 +92,8 @@ pub struct Process<'m> {
     /// The same of those that their module alone may call.
     internal: HashMap<(usize, &'m str), usize>,
     memory: Memory,
+    /// Registers for tiles: each task makes its own.
+    tiles: tiles::Registers,
     random: Random,
     /// Is a parallel call running? Those inside of it run in order.
     parallel: bool,
@@ -113,6 +116,7 @@ impl<'m> Process<'m> {
             public: HashMap::new(),
             internal: HashMap::new(),
             memory: Memory::new(options),
+            tiles: None,
             random: Random(options.seed),
             parallel: false,
         };

@@ -17,8 +17,9 @@
 //! 11. [`native`]: kernels as parts of compiled programs.
 //! 12. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
-//! Programs that are compiled for a CPU take from here the kernels that the user schedules, or all ([`native::Which`]). The others
-//! are made beside this, by the layers `schedule` and `lower`: they are faster.
+//! Programs that are compiled for a CPU take from here the kernels that are at least as fast as the others
+//! ([`native::Native::takes`]) and those that the user schedules, or all ([`native::Which`]). The others are made beside this, by
+//! the layers `schedule` and `lower`.
 
 pub mod chain;
 pub mod contraction;

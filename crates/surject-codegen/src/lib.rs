@@ -18,7 +18,8 @@
 //! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
 //! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of
-//! `lower::math`. Programs take those of its kernels that [`Options::scheduled`] names.
+//! `lower::math`; `materialise` takes its kernels where a machine says that they are as fast, and those that a user schedules
+//! ([`Options::scheduled`]).
 //!
 //! # The module
 //!
@@ -120,7 +121,7 @@ impl Part {
 pub struct Options {
     /// Measures every run of a kernel.
     pub profile: bool,
-    /// Kernels that the kernel IR makes; without it, none.
+    /// Kernels that the kernel IR makes, and who makes them; without it, there are none.
     pub scheduled: Option<Scheduled>,
 }
 

@@ -2,8 +2,10 @@
 //!
 //! [`Cpu`] is a machine of [`surject_codegen::kernels`]. Its strategies schedule one expression at a time:
 //!
+//! * `units`: the matrix unit of the CPU multiplies tiles of narrow elements, from panels;
 //! * `tiles`: sums of several rows and several vectors of results are in registers together, where rows need the same elements,
 //!   which are packed into panels;
+//! * `streams`: few rows times a large matrix: some terms of all columns are summed before the next ones;
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
@@ -14,13 +16,16 @@
 //! compiled program ([`Native`]).
 
 mod strategies;
+mod taken;
 pub mod write;
 
-use strategies::{Dots, Rows, Scalar, Scans, Tiles, Transposes};
+use std::sync::Arc;
+use strategies::{Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
-use surject_codegen::kernels::native::{Native, Tasks};
+use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
+use surject_codegen::{Target, Which};
 use surject_kernel::Kernel;
 
 /// A CPU: what its cores can do.
@@ -36,48 +41,93 @@ pub struct Cpu {
     pub has_fma: bool,
     /// Of a table of how many entries does each lane of a vector take one by one instruction?
     pub lane_permute_width: usize,
+    /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
+    pub has_pmaddwd: bool,
+    /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
+    pub has_bf16_dot: bool,
+    /// Has it registers for tiles of integers of 8 bits, with sums of 32 (AMX)?
+    pub has_byte_tiles: bool,
+    /// Has it registers for tiles of pairs of `bf16`, with sums in `f32`?
+    pub has_bf16_tiles: bool,
     /// Scalar operations that a task has at least: fewer are not worth sharing out.
     pub task_operations: f64,
 }
 
 impl Cpu {
-    /// The CPUs with a name, the one without vectors first, then by the bytes of these.
-    pub const ALL: [Cpu; 3] = [
-        Cpu {
-            name: "generic",
-            vector_bytes: 0,
-            vector_registers: 0,
-            has_fma: false,
-            lane_permute_width: 0,
-            task_operations: 65_536.0,
-        },
-        Cpu {
-            name: "avx2",
-            vector_bytes: 32,
-            vector_registers: 16,
-            has_fma: true,
-            lane_permute_width: 8,
-            task_operations: 65_536.0,
-        },
-        Cpu {
-            name: "avx512",
-            vector_bytes: 64,
-            vector_registers: 32,
-            has_fma: true,
-            lane_permute_width: 16,
-            task_operations: 65_536.0,
-        },
-    ];
+    /// No vectors.
+    const GENERIC: Cpu = Cpu {
+        name: "generic",
+        vector_bytes: 0,
+        vector_registers: 0,
+        has_fma: false,
+        lane_permute_width: 0,
+        has_pmaddwd: false,
+        has_bf16_dot: false,
+        has_byte_tiles: false,
+        has_bf16_tiles: false,
+        task_operations: 65_536.0,
+    };
+
+    const AVX2: Cpu = Cpu {
+        name: "avx2",
+        vector_bytes: 32,
+        vector_registers: 16,
+        has_fma: true,
+        lane_permute_width: 8,
+        has_pmaddwd: true,
+        ..Cpu::GENERIC
+    };
+
+    const AVX512: Cpu = Cpu {
+        name: "avx512",
+        vector_bytes: 64,
+        vector_registers: 32,
+        lane_permute_width: 16,
+        has_bf16_dot: true,
+        ..Cpu::AVX2
+    };
+
+    const AMX: Cpu = Cpu { name: "amx", has_byte_tiles: true, has_bf16_tiles: true, ..Cpu::AVX512 };
+
+    /// The CPUs with a name, the one without vectors first, then by the bytes of these; the last one has registers for tiles.
+    pub const ALL: [Cpu; 4] = [Cpu::GENERIC, Cpu::AVX2, Cpu::AVX512, Cpu::AMX];
 
     /// The CPU of this name.
     pub fn named(name: &str) -> Option<Cpu> {
         Cpu::ALL.into_iter().find(|cpu| cpu.name == name)
     }
 
-    /// The CPU whose vectors have so many bytes, or else fewer.
-    pub fn with_vectors_of(bytes: usize) -> Cpu {
-        let [generic, wider @ ..] = Cpu::ALL;
-        wider.into_iter().rfind(|cpu| cpu.vector_bytes <= bytes).unwrap_or(generic)
+    /// The CPU that is like a processor: its vectors have as many bytes, or else fewer, and it has the same units.
+    pub fn like(target: &Target) -> Cpu {
+        let named = [Cpu::AVX512, Cpu::AVX2].into_iter().find(|cpu| cpu.vector_bytes <= target.vector_bytes);
+        let Some(cpu) = named else { return Cpu::GENERIC };
+        let tiles = target.tiles;
+        Cpu {
+            name: if tiles.bytes || tiles.halves { Cpu::AMX.name } else { cpu.name },
+            has_pmaddwd: target.has_pmaddwd,
+            has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
+            has_byte_tiles: tiles.bytes,
+            has_bf16_tiles: tiles.halves,
+            ..cpu
+        }
+    }
+
+    /// The same CPU without the dot products that a processor lacks: LLVM has no code for them there, and sums are as right
+    /// without them.
+    pub fn on(self, target: &Target) -> Cpu {
+        let has_lanes = self.vector_bytes <= target.vector_bytes;
+        Cpu {
+            has_pmaddwd: self.has_pmaddwd && target.has_pmaddwd && has_lanes,
+            has_bf16_dot: self.has_bf16_dot && target.has_bf16_dot && has_lanes,
+            ..self
+        }
+    }
+
+    /// What it has that a processor lacks, in words.
+    pub fn lacks(&self, target: &Target) -> Option<&'static str> {
+        let lacking =
+            self.has_byte_tiles && !target.tiles.bytes || self.has_bf16_tiles && !target.tiles.halves;
+        lacking.then_some("registers for tiles (AMX)")
     }
 
     /// The elements of an expression in a vector, or why there is no vector of them.
@@ -89,13 +139,23 @@ impl Cpu {
     }
 }
 
+/// The kernels of a program that is compiled for a CPU: those that its strategies take.
+pub fn chosen(target: &Target) -> Scheduled {
+    let machine = Arc::new(Cpu::like(target));
+    Scheduled { machine, schedules: Arc::default(), which: Which::Chosen }
+}
+
 impl Native for Cpu {
     fn arithmetic(&self) -> Arithmetic {
         Arithmetic { lane_permute_width: self.lane_permute_width, has_truth_vectors: self.vector_bytes > 0 }
     }
 
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
-        write::tasks(kernel)
+        write::tasks(self, kernel)
+    }
+
+    fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
+        taken::takes(self, expression)
     }
 }
 
@@ -107,7 +167,9 @@ impl Machine for Cpu {
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
         let cpu = || self.clone();
         vec![
+            Box::new(Units(cpu())),
             Box::new(Tiles(cpu())),
+            Box::new(Streams(cpu())),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
             Box::new(Rows(cpu())),

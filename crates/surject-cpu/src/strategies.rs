@@ -7,10 +7,14 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
 mod forms;
+mod streams;
 mod tiles;
+mod units;
 
 pub use forms::{Scans, Transposes};
+pub use streams::Streams;
 pub use tiles::Tiles;
+pub use units::Units;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
@@ -139,6 +143,11 @@ impl Nest {
             |end: &str, extent, cut| PointLoop { name: format!("{name}.{end}"), extent, parallel, cut };
         self.loops[at] = part("o", (extent + by - 1) / by, cut || extent % by != 0);
         self.loops.insert(at + 1, part("i", by, cut));
+    }
+
+    /// The outermost loop.
+    fn first(&self) -> &str {
+        self.loops.first().map_or("", |l| &l.name)
     }
 
     fn position(&self, name: &str) -> Option<usize> {

@@ -23,14 +23,16 @@
 //!
 //! The kernel is in the operations that [`surject_codegen::kernels::legal`] leaves. What has no form here is a
 //! [`WriteError`]: what only a GPU has (blocks, warps, threads, barriers, exchanges, copies in the background), matrix
-//! products, memory whose size is known at run time only, and atomic operations that LLVM has no instruction for.
+//! products that its units do not do, memory whose size is known at run time only, and atomic operations that LLVM has no instruction for.
 
 mod address;
 mod control;
 mod convert;
+mod matrix;
 mod memory;
 mod value;
 
+use crate::Cpu;
 use std::collections::HashMap;
 use surject_codegen::code::{self, Builder, Elem, Function, Item, Linkage, Module, Type};
 use surject_codegen::kernels::mlir::Done;
@@ -40,10 +42,10 @@ use surject_kernel::{Kernel, Mem, Statement, Value, print_statement};
 
 pub use surject_codegen::kernels::mlir::WriteError;
 
-/// The tasks of a kernel, in the operations that [`surject_codegen::kernels::legal`] leaves.
-pub fn tasks(kernel: &Kernel) -> Result<Tasks, WriteError> {
+/// The tasks of a kernel on a CPU, in the operations that [`surject_codegen::kernels::legal`] leaves.
+pub fn tasks(cpu: &Cpu, kernel: &Kernel) -> Result<Tasks, WriteError> {
     let (b, [task, _worker, table]) = Builder::new();
-    let mut writer = Writer::new(kernel, b);
+    let mut writer = Writer::new(cpu, kernel, b);
     match writer.tasks(task, table) {
         Ok(count) => Ok(Tasks { body: writer.b.finish(), count }),
         Err(message) => Err(writer.blame(message)),
@@ -51,16 +53,16 @@ pub fn tasks(kernel: &Kernel) -> Result<Tasks, WriteError> {
 }
 
 /// A module with these kernels, whose names differ, and an entry for each.
-pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
+pub fn module<'a>(cpu: &Cpu, kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
     let mut items = vec![Item::Outside {
         name: "surject_parallel".to_string(),
         parameters: vec![Type::Pointer, Type::I64, Type::I64, Type::Pointer],
         result: None,
     }];
     for kernel in kernels {
-        let Tasks { body, count } = tasks(kernel)?;
+        let Tasks { body, count } = tasks(cpu, kernel)?;
         items.push(Item::function(task(kernel, body), Linkage::Internal));
-        items.push(Item::function(entry(kernel, count)?, Linkage::Public));
+        items.push(Item::function(entry(cpu, kernel, count)?, Linkage::Public));
     }
     Ok(Module { items })
 }
@@ -73,9 +75,9 @@ fn task(kernel: &Kernel, body: Vec<code::Statement>) -> Function {
 }
 
 /// The entry of a kernel by itself, of which the number of tasks may be known.
-fn entry(kernel: &Kernel, count: Option<i64>) -> Result<Function, WriteError> {
+fn entry(cpu: &Cpu, kernel: &Kernel, count: Option<i64>) -> Result<Function, WriteError> {
     let (b, [tensors, results, sizes, constants]) = Builder::new();
-    let mut writer = Writer::new(kernel, b);
+    let mut writer = Writer::new(cpu, kernel, b);
     writer.entry(count, [tensors, sizes]).map_err(|message| writer.blame(message))?;
     let parameters = [tensors, results, sizes, constants].map(|value| (value, Type::Pointer)).to_vec();
     Ok(Function { symbol: code::Symbol::Named(kernel.name.clone()), parameters, body: writer.b.finish() })
@@ -96,18 +98,21 @@ enum Condition {
 }
 
 struct Writer<'k> {
+    cpu: &'k Cpu,
     kernel: &'k Kernel,
     b: Builder,
     values: HashMap<Value, code::Value>,
     /// The addresses of memory.
     memory: HashMap<Mem, code::Value>,
+    /// The bytes of memory on the stack so far.
+    stack: i64,
     /// The statement that has no form.
     fault: Option<String>,
 }
 
 impl<'k> Writer<'k> {
-    fn new(kernel: &'k Kernel, b: Builder) -> Writer<'k> {
-        Writer { kernel, b, values: HashMap::new(), memory: HashMap::new(), fault: None }
+    fn new(cpu: &'k Cpu, kernel: &'k Kernel, b: Builder) -> Writer<'k> {
+        Writer { cpu, kernel, b, values: HashMap::new(), memory: HashMap::new(), stack: 0, fault: None }
     }
 
     /// The error of the kernel.

@@ -1,7 +1,22 @@
 //! Kernels as MLIR for a CPU: the text, and what has no form. That it computes the same is tested end to end.
 
-use surject_cpu::write::{module, tasks};
+use surject_codegen::code::Module;
+use surject_codegen::kernels::native::Tasks;
+use surject_cpu::Cpu;
+use surject_cpu::write::{self, WriteError};
 use surject_kernel::{Kernel, parse, verify};
+
+fn cpu() -> Cpu {
+    Cpu::named("avx512").unwrap()
+}
+
+fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
+    write::module(&cpu(), kernels)
+}
+
+fn tasks(kernel: &Kernel) -> Result<Tasks, WriteError> {
+    write::tasks(&cpu(), kernel)
+}
 
 fn kernel(text: &str) -> Kernel {
     let mut kernels = parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -50,4 +65,22 @@ kernel twice(x: read f32[64], y: write f32[64]) {
     assert_eq!(error.kernel, "twice");
     assert!(error.to_string().contains("a loop over blocks, which are a GPU's"), "{error}");
     assert!(error.statement.is_some_and(|s| s.starts_with("for %0 = 0 to 2 parallel(block)")));
+}
+
+/// Memory that would leave a thread no stack is refused, also where each by itself is small enough.
+#[test]
+fn memory_of_a_kernel_fits_the_stack_of_a_thread() {
+    let memories = |count: i64, elements: i64| -> String {
+        let alloc = |i: i64| format!("  alloc m{i}: stack f32[{elements}]\n  store %0, m{i}[0]\n");
+        let all: String = (0..count).map(alloc).collect();
+        format!(
+            "kernel many(x: read f32[1], y: write f32[1]) {{\n  %0 = load x[0] : f32\n{all}  store %0, y[0]\n}}"
+        )
+    };
+    assert!(tasks(&kernel(&memories(3, 1 << 17))).is_ok());
+    let error = tasks(&kernel(&memories(4, 1 << 17))).unwrap_err();
+    assert!(error.to_string().contains("a kernel has at most 1572864"), "{error}");
+    assert!(error.statement.is_some_and(|s| s.starts_with("alloc m3")));
+    let error = tasks(&kernel(&memories(1, (1 << 17) + 1))).unwrap_err();
+    assert!(error.to_string().contains("a memory has at most 524288"), "{error}");
 }

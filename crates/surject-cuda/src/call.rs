@@ -381,6 +381,25 @@ impl Call {
         }
     }
 
+    /// Can it be recorded? cuFFT and cuBLAS say that they can; cuSOLVER waits for the device where it pleases, and the
+    /// addresses of a batch come from the host.
+    pub fn is_recordable(&self) -> bool {
+        match self.library() {
+            Library::Cufft | Library::Cublas => !self.is_batched(),
+            Library::Cusolver => false,
+        }
+    }
+
+    /// How often the library is called.
+    pub fn times(&self) -> u64 {
+        match self.routine {
+            // What lies next to each other in a signal is transformed by one call, and so are all signals otherwise.
+            Routine::Fft { inner: 1, .. } => 1,
+            _ if self.is_batched() => 1,
+            _ => self.batch,
+        }
+    }
+
     /// Factors of matrices so small that a call for each would do little but be called: one for all. The more there are, the
     /// larger they may be, as they fill the device together; where the line is best is not measured.
     pub fn together(self) -> Call {

@@ -26,6 +26,9 @@ impl TensorMap {
     /// Bytes at multiples of which tensors and their dimensions begin (CUDA driver API, `cuTensorMapEncodeTiled`).
     pub const ALIGNMENT: u64 = 16;
 
+    /// The most elements along a dimension: where a box begins is a number of 32 bits with a sign.
+    pub const EXTENT: u64 = i32::MAX as u64;
+
     /// What `cuTensorMapEncodeTiled` asks for, and that the tensor, of so many bytes, has all elements.
     pub fn check(&self, bytes: u64) -> Result<(), String> {
         let (rank, size) = (self.extents.len(), self.dtype.size() as u64);
@@ -38,7 +41,7 @@ impl TensorMap {
         let fits = self.sizes.iter().all(|size| (1..=256).contains(size))
             && line.is_multiple_of(TensorMap::ALIGNMENT)
             && (!self.swizzled || line <= 128);
-        if !aligned || !fits || self.extents.iter().any(|e| !(1..=1 << 32).contains(e)) {
+        if !aligned || !fits || self.extents.iter().any(|e| !(1..=TensorMap::EXTENT).contains(e)) {
             return Err("a map with sizes or strides that no device takes".into());
         }
         let mut along = self.extents.iter().zip(&self.strides);

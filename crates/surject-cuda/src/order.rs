@@ -1,6 +1,6 @@
 //! Which steps of a plan are done on which stream, and which of them wait for which.
 //!
-//! A list of steps is cut into *items*: launches, copies and loops of nothing else that stand next to each other are one,
+//! A list of steps is cut into *items*: launches, copies, calls that can be recorded, and loops of nothing else that stand next to each other are one,
 //! a *section*, which can be recorded; every other step is one. An item comes after those before it that write what it
 //! touches, or touch what it writes: the ranges of the arena count, not the tensors, since tensors that live at different
 //! times share memory. An item is done on the stream on which it begins first by the times of the machine model; where it
@@ -101,13 +101,13 @@ pub(crate) enum What {
     Section(Range<usize>, Section),
 }
 
-/// Launches and copies that can be recorded.
+/// Launches, copies and calls that can be recorded.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// Its number in the plan.
     pub(crate) number: usize,
     pub(crate) order: Order,
-    /// Launches and copies.
+    /// Launches, copies and calls.
     pub(crate) nodes: u64,
 }
 
@@ -198,18 +198,20 @@ struct Ports {
     results: Vec<(u32, TensorId)>,
 }
 
-/// How many launches and copies steps are, all rounds of their loops; `None` where the host or a library has a part in
-/// them. Libraries wait for the device where they please, which no recording allows.
-fn straight(steps: &[Step]) -> Option<u64> {
+/// How many launches, copies and calls steps are, all rounds of their loops; `None` where the host has a part in them, or
+/// a call of a library that cannot be recorded.
+fn straight(plan: &Plan, steps: &[Step]) -> Option<u64> {
     steps.iter().try_fold(0u64, |sum, step| {
         let here = match step {
             Step::Launch { .. } | Step::Copy { .. } => 1,
-            Step::Repeat { count, body } => count.saturating_mul(straight(body)?),
-            Step::Call { .. }
-            | Step::Either { .. }
-            | Step::Host { .. }
-            | Step::While { .. }
-            | Step::Choose { .. } => return None,
+            Step::Repeat { count, body } => count.saturating_mul(straight(plan, body)?),
+            Step::Call { call, .. } => {
+                let call = &plan.calls.get(*call as usize)?.call;
+                call.is_recordable().then(|| call.times())?
+            }
+            Step::Either { .. } | Step::Host { .. } | Step::While { .. } | Step::Choose { .. } => {
+                return None;
+            }
         };
         Some(sum.saturating_add(here))
     })
@@ -231,8 +233,13 @@ impl Maker<'_> {
     /// The order of a list: sections, and other steps.
     fn list(&mut self, steps: &[Step], ports: &Ports) -> Order {
         let mut ranges: Vec<(Range<usize>, Option<u64>)> = Vec::new();
+        // Calls are recorded where the whole list is: beside what cannot be, they are done on streams of their own.
+        let is_straight = straight(self.plan, steps).is_some();
         for (at, step) in steps.iter().enumerate() {
-            let nodes = straight(std::slice::from_ref(step)).filter(|&nodes| nodes <= SECTION);
+            let nodes = match step {
+                Step::Call { .. } if !is_straight => None,
+                _ => straight(self.plan, std::slice::from_ref(step)).filter(|&nodes| nodes <= SECTION),
+            };
             match (ranges.last_mut(), nodes) {
                 (Some((range, Some(before))), Some(nodes)) if *before + nodes <= SECTION => {
                     range.end = at + 1;
@@ -340,7 +347,8 @@ impl Maker<'_> {
                 let cost = orders[0].cost();
                 (What::Nested(at, orders), cost.guessed())
             }
-            Step::Repeat { count, body } => match straight(body).filter(|&nodes| nodes <= SECTION) {
+            Step::Repeat { count, body } => match straight(self.plan, body).filter(|&nodes| nodes <= SECTION)
+            {
                 Some(nodes) => {
                     let order = self.section(body, &Ports::default());
                     let section = self.numbered(order, nodes);

@@ -66,12 +66,25 @@ pub struct Session<D: Device> {
     /// The stream that is selected.
     stream: u32,
     /// Sections that have been done in so many rounds, by number, and their recordings once they have been done again.
-    recordings: HashMap<(usize, u64), Option<Recording>>,
+    recordings: HashMap<(usize, u64), Recorded>,
     counts: Counts,
+    /// Why the device has not recorded sections with calls.
+    refused: Vec<String>,
     /// What the device was asked for last since it was waited for.
     last: Option<Last>,
     /// Is every kernel waited for, so that errors name it?
     careful: bool,
+}
+
+/// What has become of a section.
+#[derive(Clone, Copy, Debug)]
+enum Recorded {
+    /// It was done step by step, and is recorded next.
+    Done,
+    /// It was recorded.
+    As(Recording),
+    /// The device does not record its calls.
+    Refused,
 }
 
 /// What a device is asked for that may fail later.
@@ -138,6 +151,7 @@ impl<D: Device> Session<D> {
             stream: 0,
             recordings: HashMap::new(),
             counts: Counts::default(),
+            refused: Vec::new(),
             last: None,
             careful: std::env::var_os("SURJECT_CUDA_SYNC").is_some_and(|v| !v.is_empty()),
         };
@@ -216,6 +230,12 @@ impl<D: Device> Session<D> {
     /// What all runs did.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Why the device does not record some calls of libraries: they are called in every run, and the kernels around them are
+    /// launched.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
     }
 
     /// Runs the plan.
@@ -370,8 +390,10 @@ impl<D: Device> Drop for Session<D> {
     fn drop(&mut self) {
         let _ = self.device.synchronise();
         let _ = self.device.select(Stream(0));
-        for recording in self.recordings.drain().filter_map(|(_, r)| r) {
-            self.device.forget(recording);
+        for (_, recorded) in self.recordings.drain() {
+            if let Recorded::As(recording) = recorded {
+                self.device.forget(recording);
+            }
         }
         let Transfers { arguments, results, steps } = std::mem::take(&mut self.transfers);
         for event in self.events.drain(..).chain(arguments).chain(results).chain(steps) {

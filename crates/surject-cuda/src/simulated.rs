@@ -101,6 +101,8 @@ pub struct Simulated {
     faults: Vec<Fault>,
     /// The libraries that it does not have.
     pub missing: Vec<Library>,
+    /// The libraries whose calls it does not record.
+    pub unrecorded: Vec<Library>,
     /// Calls of libraries so far.
     pub calls: usize,
     /// Bytes that it has to give.
@@ -146,6 +148,7 @@ impl Simulated {
             next: 0,
             faults: Vec::new(),
             missing: Vec::new(),
+            unrecorded: Vec::new(),
             calls: 0,
             left,
             launches: 0,
@@ -477,7 +480,14 @@ impl Device for Simulated {
     fn call(&mut self, call: &Call, tensors: &[View]) -> Result<(), DeviceError> {
         self.fault(Operation::Call)?;
         if self.recording.is_some() {
-            return Err(DeviceError::Lost("a call of a library in a recording".into()));
+            if !call.is_recordable() {
+                return Err(DeviceError::Lost(format!("{call} waits for the device in a recording")));
+            }
+            let library = call.library();
+            if self.unrecorded.contains(&library) {
+                let reason = "it is not recorded".to_string();
+                return Err(DeviceError::Library { library, call: call.to_string(), reason });
+            }
         }
         self.ask(Command::Call(call.clone(), tensors.to_vec()))
     }

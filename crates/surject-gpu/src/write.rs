@@ -41,7 +41,7 @@ use std::fmt::Write as _;
 use surject_codegen::kernels::mlir::{Done, element};
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Guard, Kernel, Level, LoopKind, MatMulSizes, Mem, Op, Region, Space, Statement, Value,
+    Access, Affine, Guard, Kernel, Level, LoopKind, Mem, Op, Region, Space, Statement, Value,
 };
 use text::{KernelWriter, Text, lanes_of};
 
@@ -163,7 +163,7 @@ struct Writer<'k> {
     divides: HashMap<Value, i64>,
     memory: HashMap<Mem, Pointer>,
     /// Sums of a warp, and how large they are.
-    sums: Vec<(Mem, MatMulSizes)>,
+    sums: Vec<fragments::Sums>,
     /// Those that are there.
     fragments: HashMap<Mem, Fragments>,
     /// How operands of products by four warps lie in shared memory.

@@ -41,6 +41,9 @@ impl TensorMap {
     pub const DIMENSIONS: usize = 5;
     /// The most elements of a box along a dimension.
     pub const LONGEST: i64 = 256;
+    /// The most elements of a tensor along a dimension. A map may have 2^32, but where a box begins is a number of 32 bits
+    /// with a sign.
+    pub const EXTENT: i64 = i32::MAX as i64;
     /// Bytes of which strides are multiples, and the first dimension of a box.
     pub const BYTES: i64 = 16;
 
@@ -68,7 +71,7 @@ impl TensorMap {
         if self.strides[0] != 1 {
             return Err("the elements of a box along its first dimension are neighbours in memory".into());
         }
-        if let Some(long) = self.extents.iter().find(|&&e| !(1..=i64::from(u32::MAX)).contains(&e)) {
+        if let Some(long) = self.extents.iter().find(|&&e| !(1..=TensorMap::EXTENT).contains(&e)) {
             return Err(format!("a tensor with {long} elements along a dimension"));
         }
         if let Some(long) = self.sizes.iter().find(|&&s| !(1..=TensorMap::LONGEST).contains(&s)) {

@@ -45,7 +45,10 @@
 //! copies did whose bytes came, comes before what a warp does that has waited for this phase; nothing else of this orders
 //! accesses. What a copy writes is undefined until then.
 //!
-//! **Products of matrices** round no product before it is summed, from the first term to the last, in the type of the sums.
+//! **Products of matrices** round no product before it is summed, in the type of the sums, in which integers wrap. The interpreter
+//! sums from the first term to the last; matrix units have an order of their own, and may take sums that are subnormal for zeros.
+//! Where rows of a matrix are *interleaved* by `p`, the elements of `p` rows in a column lie next to each other, then those of the
+//! next column: so a unit takes several terms at once. A `matmul flushed` takes factors that are subnormal for zeros.
 //! A `matmul tf32` rounds the elements of both operands, which are `f32`, to 10 bits of mantissa, to nearest even, first. Four warps do a
 //! `matmul group` together: each has 16 rows of `a` and of the sum, which lie below those of the warp before it, and all have
 //! the same `b`.
@@ -65,6 +68,7 @@ pub mod interpret;
 mod kernel;
 pub mod parse;
 pub mod print;
+mod renumber;
 pub mod rewrite;
 mod types;
 pub mod verify;

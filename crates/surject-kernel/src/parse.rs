@@ -253,7 +253,8 @@ impl Parser {
         self.lexed.need(Token::Comma)?;
         let column = self.signed()?;
         self.lexed.need(Token::Close)?;
-        Ok(Tile { mem, at, row, column })
+        let interleaved = if self.lexed.keyword("interleaved") { self.count("a number of rows")? } else { 1 };
+        Ok(Tile { mem, at, row, column, interleaved })
     }
 
     fn signed(&mut self) -> Parsed<i64> {
@@ -499,7 +500,8 @@ impl Parser {
             "barrier" => Op::Barrier(self.named("block or warp", Level::from_name)?),
             "matmul" => {
                 let team = if self.lexed.keyword("group") { Team::Group } else { Team::One };
-                let factors = if self.lexed.keyword("tf32") { Factors::Tf32 } else { Factors::Own };
+                let factors = [Factors::Tf32, Factors::Flushed].into_iter();
+                let factors = factors.filter(|f| self.lexed.keyword(f.name())).last().unwrap_or(Factors::Own);
                 self.lexed.need(Token::Open)?;
                 let m = self.count("a number of rows")?;
                 self.lexed.need(Token::Comma)?;

@@ -177,7 +177,7 @@ impl Printer {
                 let MatMulSizes { m, n, k } = sizes;
                 let factors = match factors {
                     Factors::Own => String::new(),
-                    Factors::Tf32 => format!("{factors} "),
+                    Factors::Tf32 | Factors::Flushed => format!("{factors} "),
                 };
                 let team = match team {
                     Team::One => String::new(),
@@ -270,7 +270,8 @@ impl Printer {
     }
 
     fn tile(&self, tile: &Tile) -> String {
-        format!("{}[{}] by ({}, {})", self.name(tile.mem), tile.at, tile.row, tile.column)
+        let text = format!("{}[{}] by ({}, {})", self.name(tile.mem), tile.at, tile.row, tile.column);
+        if tile.interleaved == 1 { text } else { format!("{text} interleaved {}", tile.interleaved) }
     }
 }
 

@@ -344,7 +344,10 @@ impl Verifier<'_> {
                     || format!("a product by four warps of {} rows each; each warp has 16", sizes.m),
                 )?;
                 let types = [a, b].map(|t| self.kernel.mem(t.mem).dtype);
-                need(types[0] == types[1], || format!("a product of {} and {}", types[0], types[1]))?;
+                let bytes = |t: DType| matches!(t, DType::I8 | DType::U8);
+                need(types[0] == types[1] || types.into_iter().all(bytes), || {
+                    format!("a product of {} and {}", types[0], types[1])
+                })?;
                 let sum = self.kernel.mem(acc.mem).dtype;
                 let rounds = *factors == Factors::Tf32;
                 need(!rounds || [types[0], sum] == [DType::F32; 2], || {
@@ -482,6 +485,7 @@ impl Verifier<'_> {
     }
 
     fn tile(&self, tile: &Tile) -> Checked {
+        need(tile.interleaved > 0, || "the rows of a matrix are interleaved by 1 or more".into())?;
         self.affine(&tile.at, 1)?;
         self.readable(tile.mem)
     }

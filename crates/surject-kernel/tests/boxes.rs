@@ -187,6 +187,8 @@ fn what_no_machine_copies_is_refused() {
         ("x[32*%i] of [256] box [32], tile[32*%stage] by 16", "are 16 apart"),
         ("x[0, 0, 0] of [8, 8 by 8, 8 by 64] box [256, 256, 256], tile[0] by 256", "more than 1048575 bytes"),
         ("x[32*%i] of [0] box [32], tile[32*%stage] by 32", "0 elements along a dimension"),
+        // Where a box begins would be a negative number for a machine.
+        ("x[32*%i] of [2147483648] box [32], tile[32*%stage] by 32", "2147483648 elements along a dimension"),
     ] {
         let found = message(copy, other);
         assert!(found.contains(what), "{found}");

@@ -26,10 +26,12 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     /// For this machine.
     fn default() -> CompileOptions {
+        let target = Target::host();
+        let scheduled = Some(surject_cpu::chosen(&target));
         CompileOptions {
-            target: Target::host(),
+            lower: surject_codegen::Options { scheduled, ..Default::default() },
+            target,
             jit: JitOptions::default(),
-            lower: surject_codegen::Options::default(),
             subnormals: Subnormals::default(),
         }
     }

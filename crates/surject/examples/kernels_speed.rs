@@ -1,20 +1,25 @@
 //! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`).
 //!
 //! ```sh
-//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N]
+//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME]
 //! ```
 //!
 //! `FOLDER` has a folder for each program, as `benches/suite.py` writes them. Both ways run in one process, in alternating
 //! rounds, on one thread where nothing else is said; the least time of each counts. A line for each program: its group, both
 //! times in microseconds, the speed of the kernels as a share of the emitter's, and the largest difference of a result, as
-//! a share of the largest result. Then the geometric mean of every group, and of all.
+//! a share of the largest result. Then the geometric mean of every group, and of all. With `--chosen` only those kernels come from
+//! the kernel IR that do so by default; with `--machine` code is that of another processor, which this one can run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use surject::ir::Buffer;
 use surject::mlir::CompileOptions;
-use surject::{Backend, Failure, OptimiseOptions, Runner, Source, StageTimes, bench, optimise, scheduled};
+use surject::{
+    Backend, Failure, OptimiseOptions, Runner, Source, StageTimes, bench, optimise, processor_named,
+    scheduled,
+};
+use surject_codegen::Target;
 use surject_codegen::kernels::native::Which;
 use surject_codegen::kernels::schedule::Schedules;
 
@@ -25,11 +30,20 @@ struct Options {
     rounds: usize,
     seconds: f64,
     threads: usize,
+    which: Which,
+    machine: Option<String>,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options =
-        Options { folder: PathBuf::new(), prefixes: Vec::new(), rounds: 5, seconds: 0.05, threads: 1 };
+    let mut options = Options {
+        folder: PathBuf::new(),
+        prefixes: Vec::new(),
+        rounds: 5,
+        seconds: 0.05,
+        threads: 1,
+        which: Which::All,
+        machine: None,
+    };
     let mut words = std::env::args().skip(1);
     let mut folder = None;
     while let Some(word) = words.next() {
@@ -41,6 +55,8 @@ fn options() -> Result<Options, String> {
             "--rounds" => options.rounds = number()? as usize,
             "--seconds" => options.seconds = number()?,
             "--threads" => options.threads = number()? as usize,
+            "--machine" => options.machine = words.next(),
+            "--chosen" => options.which = Which::Chosen,
             _ if folder.is_none() => folder = Some(PathBuf::from(word)),
             _ => options.prefixes.push(word),
         }
@@ -71,7 +87,7 @@ struct Both {
 }
 
 impl Both {
-    fn new(path: &Path) -> Result<Both, Failure> {
+    fn new(path: &Path, Options { which, machine, threads, .. }: &Options) -> Result<Both, Failure> {
         let source = Source::load(path)?;
         let program = source.program(None)?;
         let program = optimise(&program, &OptimiseOptions::default())?.program;
@@ -80,9 +96,12 @@ impl Both {
         let inputs = bench::inputs(&function, path.parent())?;
         let compile = |kernels: bool| {
             let mut options = CompileOptions::default();
-            if kernels {
-                options.lower.scheduled = Some(scheduled(None, Schedules::default(), Which::All)?);
+            let machine = machine.as_deref();
+            if machine.is_some() {
+                options.target = Target { threads: *threads, ..processor_named(machine)? };
             }
+            let scheduled = || scheduled(machine, Schedules::default(), *which);
+            options.lower.scheduled = kernels.then(scheduled).transpose()?;
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)
         };
@@ -134,7 +153,7 @@ fn main() -> Result<(), String> {
         if !wanted || !folder.join("program.mlir").exists() {
             continue;
         }
-        let timed = Both::new(&folder.join("program.mlir")).and_then(|mut both| {
+        let timed = Both::new(&folder.join("program.mlir"), &options).and_then(|mut both| {
             (0..options.rounds).try_for_each(|_| both.round(options.seconds))?;
             Ok(both)
         });

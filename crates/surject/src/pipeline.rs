@@ -243,15 +243,19 @@ pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
 /// The kernels of compiled code that the kernel IR makes: with the strategies of this CPU, or else of the one that is like
 /// this processor.
 pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> Result<Scheduled, Failure> {
+    let host = Target::host();
     let cpu = match machine {
         Some(name) => surject_cpu::Cpu::named(name).ok_or_else(|| {
             let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
             let all = all.join(", ");
             Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {all}"))
         })?,
-        None => surject_cpu::Cpu::with_vectors_of(Target::host().vector_bytes),
+        None => surject_cpu::Cpu::like(&host),
     };
-    Ok(Scheduled { machine: Arc::new(cpu), schedules: Arc::new(schedules), which })
+    if let Some(what) = cpu.lacks(&host) {
+        return Err(Failure::unsupported(format!("this processor has no {what}, which `{}` has", cpu.name)));
+    }
+    Ok(Scheduled { machine: Arc::new(cpu.on(&host)), schedules: Arc::new(schedules), which })
 }
 
 /// A function of a program, ready to run on a back end.

@@ -62,9 +62,10 @@ impl<'m> Process<'m> {
                 let id = self.find(frame.place.module, symbol).ok_or_else(missing)?;
                 Some(Word::One(FUNCTIONS + id as u64))
             }
-            _ => match self.memory_op(frame, op)? {
-                Some(done) => done,
-                None => Some(self.value(frame, op)?),
+            _ => match (self.tile_instruction(frame, op), self.memory_op(frame, op)?) {
+                (Some(done), _) => done.map(|()| None)?,
+                (None, Some(done)) => done,
+                (None, None) => Some(self.value(frame, op)?),
             },
         };
         if let (Some(&result), Some(word)) = (results.first(), word) {

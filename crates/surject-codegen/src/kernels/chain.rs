@@ -93,6 +93,7 @@ impl fmt::Display for ChainTiles {
                     write!(f, "grid {rows} {columns} across {across}")?
                 }
                 Share::Warp(rows) => write!(f, "warp {rows}")?,
+                Share::Warps([rows, columns]) => write!(f, "warp {rows} {columns}")?,
                 Share::Group(feed) => write!(f, "group{}", feed.text())?,
             }
         }

@@ -2,10 +2,12 @@
 
 pub(crate) mod boxes;
 mod tiles;
+pub(crate) mod units;
 
 pub use tiles::{
     Feed, GROUP, GROUP_ROWS, GROUP_TERMS, KEPT_REGISTERS, LANE_REGISTERS, OTHER_REGISTERS, Share, Tiles,
 };
+pub use units::{MatrixUnit, UnitFactors, UnitTiles};
 
 use super::expression::{Expression, Tensor};
 use crate::expression::address::{Guard, LoopId, LoopSet};
@@ -256,8 +258,18 @@ impl Expression {
 
     /// Do the terms of the right value of a sum of products lie next to each other in memory, along a loop?
     pub fn right_lies_by_terms(&self, term: &str, column: &str) -> bool {
-        match (self.sides(), self.id(term), self.id(column)) {
-            (Some(parts), Some(term), Some(column)) => self.lies_by_terms(parts.right, column, term),
+        self.sides().is_some_and(|parts| self.terms_are_neighbours(parts.right, term, column))
+    }
+
+    /// The same of the left value; several loops over rows have commas between their names.
+    pub fn left_lies_by_terms(&self, term: &str, rows: &str) -> bool {
+        let fastest = rows.rsplit(',').next().unwrap_or(rows);
+        self.sides().is_some_and(|parts| self.terms_are_neighbours(parts.left, term, fastest))
+    }
+
+    fn terms_are_neighbours(&self, value: NodeId, term: &str, own: &str) -> bool {
+        match (self.id(term), self.id(own)) {
+            (Some(term), Some(own)) => self.lies_by_terms(value, own, term),
             _ => false,
         }
     }
@@ -398,9 +410,11 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
         Share::Thread([rows, columns]) => (rows, columns, WARP),
         Share::Grid { own: [rows, columns], across } => (rows, columns, across),
         Share::Warp(rows) => (rows, 1, WARP),
+        Share::Warps([rows, _]) => (rows, 1, WARP),
         Share::Group(_) => (GROUP_ROWS, 1, WARP),
     };
-    if [m, n, k, rows, columns, across].iter().any(|&x| x < 1) {
+    let [_, of_one] = tiles.of_warp();
+    if [m, n, k, rows, columns, of_one, across].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
     }
     if !(4..=WARP).contains(&across) || WARP % across != 0 {
@@ -418,7 +432,16 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     }
     let parts = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => parts,
-        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, rows, [n, k])?,
+        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, [rows, n, k])?,
+        Share::Warps([_, columns]) => {
+            let across = n.checked_div(columns).unwrap_or(0);
+            if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
+                return Err(format!(
+                    "{n} columns are not those of 1, 2, 4, 8 or 16 warps with {columns} each, a multiple of 16"
+                ));
+            }
+            fit_units(expression, &parts, [rows, columns, k])?
+        }
     };
     let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
@@ -459,16 +482,22 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
 
 /// Checks that the loops of tiles are those of their rows, columns and terms.
 fn check_loops(tiles: &Tiles, product: &Product) -> Result<(), String> {
-    let rows = tiles.rows().map(|name| (name, &product.rows, "only the left value depends on"));
+    let rows: Vec<&str> = tiles.rows().collect();
+    check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], product)
+}
+
+/// The same of the names of loops over rows, and of those over columns and terms.
+fn check_names(rows: &[&str], [column, term]: [&str; 2], product: &Product) -> Result<(), String> {
+    let of_rows = rows.iter().map(|&name| (name, &product.rows, "only the left value depends on"));
     let others = [
-        (tiles.loops[1].as_str(), &product.columns, "only the right value depends on"),
-        (tiles.loops[2].as_str(), &product.terms, "the sum runs over"),
+        (column, &product.columns, "only the right value depends on"),
+        (term, &product.terms, "the sum runs over"),
     ];
-    for (i, (name, all, what)) in rows.chain(others).enumerate() {
+    for (i, (name, all, what)) in of_rows.chain(others).enumerate() {
         if !all.iter().any(|one| one == name) {
             return Err(format!("`{name}` is no loop that {what}; there are {}", all.join(", ")));
         }
-        if tiles.rows().take(i).any(|other| other == name) {
+        if rows.iter().take(i).any(|&other| other == name) {
             return Err(format!("the rows are those of `{name}` twice"));
         }
     }
@@ -476,7 +505,7 @@ fn check_loops(tiles: &Tiles, product: &Product) -> Result<(), String> {
 }
 
 /// The parts of a sum whose factors matrix units multiply, for so many rows of a warp, columns and terms.
-fn fit_units(expression: &Expression, parts: &Parts, rows: i64, [n, k]: [i64; 2]) -> Result<Parts, String> {
+fn fit_units(expression: &Expression, parts: &Parts, [rows, n, k]: [i64; 3]) -> Result<Parts, String> {
     let units = expression.parts_of_units(parts);
     let units = units.map_err(|dtype| {
         format!(

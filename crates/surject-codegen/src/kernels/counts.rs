@@ -72,8 +72,10 @@ impl Expression {
         weight: &dyn Fn(&Work) -> f64,
     ) -> Result<Option<Counts>, ScheduleError> {
         let resolved = resolve(self, schedule)?;
-        let has_form =
-            resolved.contraction.is_some() || resolved.transpose.is_some() || resolved.scan.is_some();
+        let has_form = resolved.contraction.is_some()
+            || resolved.multiply.is_some()
+            || resolved.transpose.is_some()
+            || resolved.scan.is_some();
         Ok((!has_form).then(|| Counting::new(self, &resolved, units).counts(weight)))
     }
 }
@@ -295,7 +297,7 @@ impl<'a> Counting<'a> {
         // Lanes that lie next to each other are one access, others one each.
         let (mut bytes, mut apart) = (size, 1);
         for s in steps.iter().filter(|s| s.axis.kind == AxisKind::Lanes && s.bytes != 0) {
-            match s.bytes.abs() == size {
+            match s.bytes.saturating_abs() == size {
                 true => bytes = size * s.axis.extent,
                 false => apart *= s.axis.extent,
             }
@@ -418,11 +420,11 @@ fn kind(kind: AxisKind) -> u8 {
 
 /// The distinct pieces of memory of so many bytes that some loops touch.
 fn distinct(steps: Vec<&Step<'_>>, begins: &BTreeSet<i64>, size: i64, piece: i64) -> f64 {
-    let mut all: Vec<(i64, i64)> = steps.iter().map(|s| (s.bytes.abs(), s.axis.extent)).collect();
+    let mut all: Vec<(i64, i64)> = steps.iter().map(|s| (s.bytes.saturating_abs(), s.axis.extent)).collect();
     if let (Some(first), Some(last)) = (begins.first(), begins.last())
         && begins.len() > 1
     {
-        all.push(((last - first) / (begins.len() as i64 - 1), begins.len() as i64));
+        all.push((last.saturating_sub(*first) / (begins.len() as i64 - 1), begins.len() as i64));
     }
     all.retain(|s| s.0 != 0 && s.1 > 1);
     all.sort_unstable();

@@ -9,12 +9,15 @@ use crate::expression::compose::{compose, linearise, sizes};
 use crate::expression::dag::Parts;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
-use crate::expression::polyphase::{self, Change, Shape};
+use crate::expression::polyphase::{Change, Shape};
 use crate::expression::stop::Stop;
 use crate::normalise::merge::merge;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, Var};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, Function, TensorType, UnaryOp, Var};
+
+mod phases;
+use phases::Points;
 
 /// What a tensor of an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,6 +137,30 @@ pub struct Registers {
 }
 
 impl Expression {
+    /// An expression whose memory is these tensors, of these types.
+    pub(crate) fn new(
+        dag: Dag,
+        loops: Vec<LoopId>,
+        outputs: Vec<Output>,
+        free: LoopSet,
+        tensor: &dyn Fn(Buf) -> Result<(Tensor, TensorType), CodegenError>,
+    ) -> Result<Expression, CodegenError> {
+        let mut expression = Expression { dag, loops, outputs, free, memory: BTreeMap::new() };
+        let mut used: Vec<Buf> = expression.outputs.iter().map(|o| o.to).collect();
+        used.extend(expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
+            _ => None,
+        }));
+        for buf in used {
+            let (tensor, ty) = tensor(buf)?;
+            let parts = if ty.dtype.is_complex() { 2 } else { 1 };
+            let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));
+            let elements = elements.ok_or_else(|| CodegenError::overflow("a tensor"))?;
+            expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
+        }
+        Ok(expression)
+    }
+
     /// The loops over the points.
     pub fn loops(&self) -> Vec<LoopInfo> {
         self.loops.iter().map(|&l| self.info(l)).collect()
@@ -217,6 +244,31 @@ impl Expression {
             Some(AccessInfo { tensor, bytes: dtype.size(), stored, guarded, elements, strides })
         };
         loads.chain(stores).filter_map(access).collect()
+    }
+
+    /// Is it a sum of products whose factors all depend on a loop over points?
+    pub fn is_batched(&self) -> bool {
+        self.product().is_some_and(|product| {
+            let of_one = |l: &LoopInfo| product.rows.contains(&l.name) || product.columns.contains(&l.name);
+            self.loops().iter().any(|l| l.extent > 1 && !of_one(l))
+        })
+    }
+
+    /// Does it compute functions that are formulas of many operations?
+    pub fn has_formulas(&self) -> bool {
+        use UnaryOp::{Abs, Ceil, Floor, Neg, Not, RoundEven, Rsqrt, Sign, Sqrt};
+        self.nodes().into_iter().any(|n| match self.dag[n].node {
+            Node::Unary(op, _) => {
+                !matches!(op, Abs | Ceil | Floor | Neg | Not | RoundEven | Rsqrt | Sign | Sqrt)
+            }
+            Node::Binary(op, ..) => matches!(op, BinaryOp::Pow | BinaryOp::Atan2 | BinaryOp::Rem),
+            _ => false,
+        })
+    }
+
+    /// Does it gather?
+    pub fn gathers(&self) -> bool {
+        self.nodes().into_iter().any(|n| matches!(self.dag[n].node, Node::Gather { .. }))
     }
 
     /// The scalar operations of the whole expression, each as often as its loops run.
@@ -420,29 +472,36 @@ impl Maker<'_> {
         }
     }
 
-    /// A field as an expression over the points of its space.
+    /// A field as an expression over the points of its space, or some of them each.
     fn pulled(&mut self, to: Buf, field: FieldId, done: &HashMap<FieldId, Buf>) -> Result<(), Stop> {
-        let space = &self.function.fields[field].space;
         let mut shape = Shape::default();
         loop {
-            let sizes = sizes(space)?;
-            let (mut dag, mut outer, mut position) = box_loops(&sizes)?;
-            polyphase::apply(&shape, &[], &mut dag, &mut outer, &mut position).ok_or(Stop::Spill(field))?;
-            let address = linearise(&sizes, &position)?;
-            let bound = HashMap::new();
-            let mut builder = Builder::new(self.function, done, &bound, dag);
-            match builder.value(field, position) {
-                Ok(parts) => {
-                    let dag = builder.dag;
-                    let free = outer.iter().copied().collect();
-                    return self.add(dag, outer, outputs(to, address, parts, None)?, free);
+            match self.at_points(to, field, done, (&shape, &[])) {
+                Ok(_) if shape.instead.is_some() => return self.phases(to, field, done, &shape),
+                Ok(Some(Points { dag, loops, outputs })) => {
+                    let free = loops.iter().copied().collect();
+                    return self.add(dag, loops, outputs, free);
                 }
+                Ok(None) => return Err(Stop::Spill(field)),
                 Err(Stop::Split(l, inner)) if shape.changes.len() < SPLITS => {
                     shape.changes.push(Change::Split(l, inner));
                 }
-                // Windows over holes: what they sum is stored first, or sent to its target.
-                Err(Stop::Phase(_, inner)) => return Err(Stop::Spill(inner)),
-                Err(stop) => return Err(stop),
+                // Windows over holes: the points are taken apart by the elements that they meet, or else what the windows
+                // sum is stored first, or sent to its target.
+                Err(Stop::Phase(residues, inner)) if inner != field => {
+                    if !shape.refine(&residues, inner) {
+                        return Err(Stop::Spill(inner));
+                    }
+                }
+                Err(stop) => {
+                    return Err(match (stop, shape.instead) {
+                        (Stop::Error(error), _) => Stop::Error(error),
+                        (Stop::Spill(inner), _) if inner != field => Stop::Spill(inner),
+                        (_, Some(instead)) => Stop::Spill(instead),
+                        (Stop::Phase(_, inner), None) => Stop::Spill(inner),
+                        (stop, None) => stop,
+                    });
+                }
             }
         }
     }
@@ -540,19 +599,7 @@ impl Maker<'_> {
         outputs: Vec<Output>,
         free: LoopSet,
     ) -> Result<(), Stop> {
-        let mut expression = Expression { dag, loops, outputs, free, memory: BTreeMap::new() };
-        let mut used: Vec<Buf> = expression.outputs.iter().map(|o| o.to).collect();
-        used.extend(expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
-            Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
-            _ => None,
-        }));
-        for buf in used {
-            let (tensor, ty) = self.tensor(buf)?;
-            let parts = if ty.dtype.is_complex() { 2 } else { 1 };
-            let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));
-            let elements = elements.ok_or_else(|| CodegenError::overflow("a tensor"))?;
-            expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
-        }
+        let expression = Expression::new(dag, loops, outputs, free, &|buf| self.tensor(buf))?;
         self.expressions.push(expression);
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! placed by the builder of kernels, as far outside as its operands allow. Where a split does not divide a loop, the
 //! accesses of its last block have guards.
 
+mod accumulate;
 mod chain;
 mod contraction;
 mod divide;
@@ -15,6 +16,7 @@ mod parts;
 mod running;
 mod tasks;
 mod transpose;
+mod units;
 
 use keys::Keys;
 use parts::Opened;
@@ -23,7 +25,7 @@ pub(crate) use chain::{lower_chain, lower_listed, lower_online};
 
 pub(crate) use super::expression::joined_in;
 use super::expression::{Expression, Tensor};
-use super::schedule::{Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
+use super::schedule::{Accumulation, Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::compose::joining;
@@ -76,11 +78,12 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         tensors.push(tensor);
     }
     let mut lowering = Lowering::new(expression, &resolved, b, memory);
-    match (&resolved.contraction, &resolved.transpose, &resolved.scan) {
+    match (&resolved.contraction, &resolved.transpose, &resolved.scan, &resolved.multiply) {
         (Some(contraction), ..) => lowering.contraction(contraction)?,
-        (None, Some(transpose), _) => lowering.transpose(transpose)?,
-        (None, None, Some(scan)) => lowering.running(scan)?,
-        (None, None, None) => lowering.points(&resolved.points)?,
+        (None, Some(transpose), ..) => lowering.transpose(transpose)?,
+        (None, None, Some(scan), _) => lowering.running(scan)?,
+        (None, None, None, Some(multiply)) => lowering.by_unit(multiply)?,
+        (None, None, None, None) => lowering.points(&resolved.points)?,
     }
     Ok(Launch { kernel: lowering.b.finish(), tensors })
 }
@@ -140,6 +143,10 @@ struct Lowering<'a> {
     kept: Option<HashMap<(Place, Type), Value>>,
     /// The panels that are filled here, by the loads that read them.
     panels: HashMap<NodeId, pack::Filled<'a>>,
+    /// The reductions that are in memory here, in part or as a whole.
+    sums: HashMap<NodeId, accumulate::InMemory<'a>>,
+    /// Those to which blocks are joined here: nothing else is computed.
+    adding: Option<&'a Accumulation>,
     /// Loops that are cut, and of which all iterations here exist.
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
@@ -171,13 +178,15 @@ impl<'a> Lowering<'a> {
             windows: HashMap::new(),
             kept: None,
             panels: HashMap::new(),
+            sums: HashMap::new(),
+            adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
         }
     }
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
     /// The loops over the points, and what is stored in them.
     fn points(&mut self, axes: &[Axis]) -> Lowered<()> {
         let shared = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(Level::Task | Level::Block));
@@ -195,7 +204,7 @@ impl Lowering<'_> {
             (0..agents).for_each(|_| _ = self.b.close_for(&[]));
             return Ok(());
         }
-        if i >= outer || agents == 0 {
+        if (i >= outer || agents == 0) && self.adding.is_none() {
             let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
             self.reductions_known(&roots, &axes[i..])?;
         }
@@ -209,6 +218,9 @@ impl Lowering<'_> {
             let same = same.into_iter().filter_map(|(agent, level)| agent.filter(|_| !spread(level)));
             let first = |agent: Value| surject_kernel::Guard { expr: agent.into(), bound: 1.into() };
             let first: Vec<surject_kernel::Guard> = same.map(first).collect();
+            if let Some(accumulation) = self.adding {
+                return self.add_block(accumulation);
+            }
             if first.is_empty() {
                 return self.store();
             }
@@ -221,10 +233,13 @@ impl Lowering<'_> {
         let outside = self.outside();
         for part in self.parts_of_points(axis)? {
             let opened = self.open_part(axis, &part, &[])?;
-            self.fill_panels(axis)?;
+            self.fill_panels(&axis.name)?;
+            if self.adding.is_none() {
+                self.accumulate(&axis.name, axes, i + 1)?;
+            }
             self.nest(axes, i + 1, outer)?;
             self.close_part(opened);
-            self.panels.retain(|_, filled| !filled.is_of(axis));
+            self.panels.retain(|_, filled| !filled.is_of(&axis.name));
             self.return_to(&outside);
         }
         Ok(())
@@ -355,6 +370,11 @@ impl Lowering<'_> {
                 self.b.convert(index, dtype)
             }
             Node::Const(value) => self.b.splat(*value, 1),
+            Node::Guarded { guards, fill, inner }
+                if fill.bits() == 0 && self.is_zero_outside(guards, *inner) =>
+            {
+                self.operand(*inner, lanes)?
+            }
             Node::Guarded { guards, fill, inner } => {
                 let inner = self.operand(*inner, lanes)?;
                 let guards = self.guards(guards)?;
@@ -398,11 +418,21 @@ impl Lowering<'_> {
                 let x = self.operand(*x, lanes)?;
                 self.b.pure(Op::ReducePrecision(*exponent, *mantissa, x), ty)
             }
+            Node::Reduce { .. } if self.sums.contains_key(&id) => self.load_of_sums(id)?,
             Node::Reduce { op, body, .. } => self.reduce(id, *op, *body, lanes)?,
             Node::Gather { .. } | Node::Param(..) => {
                 return Err(CodegenError::unsupported("a gather inside of an expression of the kernel IR"));
             }
         })
+    }
+
+    /// Is a value zero where any of these guards fails? A load is, of its own guards.
+    fn is_zero_outside(&self, guards: &[Guard], node: NodeId) -> bool {
+        match &self.expression.dag[node].node {
+            Node::Load { guards: own, .. } => guards.iter().all(|g| own.contains(g)),
+            Node::Convert(x) => self.is_zero_outside(guards, *x),
+            _ => false,
+        }
     }
 
     /// Elements of a tensor; of a window once, where it stays in registers.

@@ -1,5 +1,6 @@
 //! Kernels of the kernel IR as parts of compiled programs.
 
+use super::expression::Expression;
 use super::legal::{Arithmetic, legal_for};
 use super::machine::Machine;
 use super::mlir::WriteError;
@@ -26,13 +27,17 @@ pub trait Native: Machine {
 
     /// The tasks of a kernel, in the operations that [`legal_for`] leaves for it.
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError>;
+
+    /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of an expression? An
+    /// error says why not, or why nobody knows.
+    fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
 }
 
 /// Which kernels of a compiled program come from the kernel IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
-    /// Those of the assignments that have a schedule of the user.
-    Given,
+    /// Those of the assignments that have a schedule of the user, and those that the machine takes ([`Native::takes`]).
+    Chosen,
     /// Those of all assignments and library operations that have kernels: by the machine's choice where the user gives no
     /// schedule.
     All,

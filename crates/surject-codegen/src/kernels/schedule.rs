@@ -9,6 +9,8 @@
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
+//! accumulate k0.o at i0.o // the loops of a reduction down to this one run when an iteration of the other begins, outside
+//!                        // of the loops inside of it: what is joined so far is in memory
 //! keep k0 at i1          // the terms of a reduction, which results along a loop need again, are stored and loaded
 //! keys k0                // the floats of which a reduction wants the largest or smallest are compared as integers
 //! inverse i1             // quotients by what does not depend on a loop are products with the inverse
@@ -20,6 +22,10 @@
 //! `thread 8 4` eight threads of a warp stand along the columns and four along the rows, and tiles are copied in the background
 //! where they can be; with `warp 32` the matrix units of each warp sum 32 rows; with `group` those of four warps 64 rows
 //! together (`wgmma`), and with `group tma` another warp has boxes of both values copied for them.
+//!
+//! `contract i0 i1 k0 tile 32 32 by tiles task 256 128 each 1` is the same for the matrix unit of a CPU: registers for tiles (AMX),
+//! or, with `by dots`, instructions that sum products of neighbours. A task copies 128 columns into panels, then 32 rows at
+//! once of its 256, and sums tiles of 32 rows and columns.
 //!
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
@@ -34,26 +40,30 @@
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
-use super::contraction::{Contraction, Tiles, fit};
+use super::contraction::units::{self, UnitProduct};
+use super::contraction::{Contraction, Tiles, UnitTiles, fit};
 use super::expression::Expression;
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
-use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
 use surject_kernel::Level;
 
+mod accumulate;
 mod check;
 mod keep;
 mod pack;
+mod values;
+pub(crate) use accumulate::{Accumulation, Sums};
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
 pub(crate) use keep::Kept;
-use keep::keep;
-pub(crate) use pack::Panel;
-use pack::panels;
+pub(crate) use pack::{Panel, PanelLoop};
+pub(crate) use values::Values;
+use values::{kept, values};
 
 /// A directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +89,13 @@ pub enum Directive {
         /// The loop.
         at: String,
     },
+    /// The reductions over a loop take their terms in blocks, whose loops run outside of those inside of a loop over points.
+    Accumulate {
+        /// The innermost of the loops over blocks.
+        blocks: String,
+        /// The loop over points.
+        at: String,
+    },
     /// The terms of a reduction, which results need again, are stored and loaded.
     Keep {
         /// The loop of the reduction.
@@ -92,6 +109,8 @@ pub enum Directive {
     Inverse(String),
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
+    /// The same by the matrix unit of a CPU.
+    Multiply(UnitTiles),
     /// Points whose loads go through a tile in shared memory. It is the whole schedule.
     Transpose(TransposeTile),
     /// A scan whose lines run in order. It is the whole schedule.
@@ -126,10 +145,12 @@ impl fmt::Display for Directive {
             Directive::Jam(name) => write!(f, "jam {name}"),
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
+            Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
             Directive::Keep { reduced, at } => write!(f, "keep {reduced} at {at}"),
             Directive::Keys(name) => write!(f, "keys {name}"),
             Directive::Inverse(name) => write!(f, "inverse {name}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
+            Directive::Multiply(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
             Directive::Scan(running) => write!(f, "{running}"),
         }
@@ -185,17 +206,23 @@ fn directive(words: &[&str]) -> Result<Directive, String> {
         ["jam", name] => Directive::Jam(name.to_string()),
         ["fma", name] => Directive::Fma(name.to_string()),
         ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
+        ["accumulate", blocks, "at", at] => {
+            Directive::Accumulate { blocks: blocks.to_string(), at: at.to_string() }
+        }
         ["keep", reduced, "at", at] => Directive::Keep { reduced: reduced.to_string(), at: at.to_string() },
         ["keys", name] => Directive::Keys(name.to_string()),
         ["inverse", name] => Directive::Inverse(name.to_string()),
-        ["contract", words @ ..] => Directive::Contract(Tiles::read(words)?),
+        ["contract", words @ ..] => match UnitTiles::read(words) {
+            Some(tiles) => Directive::Multiply(tiles?),
+            None => Directive::Contract(Tiles::read(words)?),
+        },
         ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             return Err(format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, keep L at L, keys L, inverse L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|\
-                 group tma, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
+                 pack TENSOR at L, accumulate K at L, keep L at L, keys L, inverse L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
+                 group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
                 words.join(" ")
             ));
         }
@@ -320,27 +347,14 @@ pub(crate) struct Resolved {
     pub(crate) warps: Option<i64>,
     /// The tiles of a sum of products, which has no other loops then.
     pub(crate) contraction: Option<Contraction>,
+    /// The same by the matrix unit of a CPU.
+    pub(crate) multiply: Option<UnitProduct>,
     /// The tile of a transposition, which has no other loops either.
     pub(crate) transpose: Option<Transpose>,
     /// The scan, which has none either.
     pub(crate) scan: Option<RunningScan>,
     /// How values are computed and where they are.
     pub(crate) values: Values,
-}
-
-/// What directives say that leave the loops as they are.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Values {
-    /// The reductions whose products are not rounded.
-    pub(crate) fused: HashSet<NodeId>,
-    /// Those that compare floats as integers.
-    pub(crate) keys: HashSet<NodeId>,
-    /// The loops whose iterations share inverses of divisors.
-    pub(crate) inverses: LoopSet,
-    /// The loads that read panels.
-    pub(crate) panels: Vec<Panel>,
-    /// The terms that are kept.
-    pub(crate) kept: Option<Kept>,
 }
 
 impl Resolved {
@@ -354,6 +368,7 @@ impl Resolved {
             threads: None,
             warps: None,
             contraction: None,
+            multiply: None,
             transpose: None,
             scan: None,
             values: Values::default(),
@@ -389,8 +404,10 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         loops.iter().map(axis).collect()
     };
-    let is_form =
-        |d: &Directive| matches!(d, Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_));
+    let is_form = |d: &Directive| {
+        use Directive::{Contract, Multiply, Scan, Transpose};
+        matches!(d, Contract(_) | Multiply(_) | Transpose(_) | Scan(_))
+    };
     if let Some(i) = schedule.directives.iter().position(is_form) {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
         return match &schedule.directives[..] {
@@ -398,6 +415,11 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
                 let contraction = fit(expression, tiles).map_err(fault)?;
                 let cut = contraction.cut(expression);
                 Ok(Resolved { contraction: Some(contraction), ..Resolved::form(cut) })
+            }
+            [Directive::Multiply(tiles)] => {
+                let multiply = units::fit(expression, tiles).map_err(fault)?;
+                let cut = multiply.cut(expression);
+                Ok(Resolved { multiply: Some(multiply), ..Resolved::form(cut) })
             }
             [Directive::Transpose(tile)] => {
                 let transpose = transpose::fit(expression, tile).map_err(fault)?;
@@ -434,7 +456,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         };
         ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
     })?;
-    let mut values = values(expression, schedule, &nests)?;
+    let mut values = values(expression, schedule, (&nests, &cut))?;
     if let Some(kept) = &kept {
         let of = schedule.directives.iter().position(|d| matches!(d, Directive::Keep { .. }));
         kept.check(&nests[0]).map_err(|message| ScheduleError { line: of.map(|i| i + 1), message })?;
@@ -444,71 +466,6 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     let reductions = nests.into_iter().filter_map(|(n, axes)| Some((n?, axes))).collect();
     let Sharing { threads, warps } = sharing;
     Ok(Resolved { points, reductions, threads, warps, values, ..Resolved::form(cut) })
-}
-
-/// The terms that a schedule keeps, if it does.
-fn kept(expression: &Expression, schedule: &Schedule) -> Result<Option<Kept>, ScheduleError> {
-    let mut found = None;
-    for (i, directive) in schedule.directives.iter().enumerate() {
-        let Directive::Keep { reduced, at } = directive else { continue };
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-        if found.is_some() {
-            return Err(fault("the terms of one reduction are kept at most".into()));
-        }
-        found = Some(keep(expression, reduced, at).map_err(fault)?);
-    }
-    Ok(found)
-}
-
-/// What directives say that leave the loops as they are, but for what is kept.
-fn values(expression: &Expression, schedule: &Schedule, nests: &[Nest]) -> Result<Values, ScheduleError> {
-    let mut found = Values::default();
-    for (i, directive) in schedule.directives.iter().enumerate() {
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-        let id = |name: &str| expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")));
-        let over = |of: LoopId| -> Vec<NodeId> {
-            nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0).collect()
-        };
-        match directive {
-            Directive::Fma(name) => {
-                let sums = over(id(name)?);
-                if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
-                    return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
-                }
-                found.fused.extend(sums);
-            }
-            Directive::Keys(name) => {
-                let mut compared = over(id(name)?);
-                compared.retain(|&n| expression.compares_floats(n));
-                if compared.is_empty() {
-                    return Err(fault(format!(
-                        "no reduction over `{name}` wants the largest or smallest float"
-                    )));
-                }
-                let of_gpu = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
-                if let Some(shared) = nests.iter().flat_map(|n| &n.1).find(of_gpu) {
-                    return Err(fault(format!(
-                        "agents of a GPU, which compare floats, share `{}`",
-                        shared.name
-                    )));
-                }
-                found.keys.extend(compared);
-            }
-            Directive::Inverse(name) => {
-                found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
-            }
-            Directive::Pack { tensor, at } => {
-                for panel in panels(expression, nests, tensor, at).map_err(fault)? {
-                    if found.panels.iter().any(|p| p.load == panel.load) {
-                        return Err(fault(format!("`{tensor}` is packed already")));
-                    }
-                    found.panels.push(panel);
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(found)
 }
 
 /// Changes a nest, at the place of a loop.
@@ -573,10 +530,11 @@ fn apply(
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
         Directive::Fma(_)
         | Directive::Pack { .. }
+        | Directive::Accumulate { .. }
         | Directive::Keep { .. }
         | Directive::Keys(_)
         | Directive::Inverse(_) => Ok(()),
-        Directive::Contract(_) | Directive::Transpose(_) | Directive::Scan(_) => {
+        Directive::Contract(_) | Directive::Multiply(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }
     }

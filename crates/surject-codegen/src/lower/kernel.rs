@@ -35,6 +35,8 @@ pub struct Kernel {
     pub loss: Option<f64>,
     /// Is it compiled with the least effort?
     pub cold: bool,
+    /// The registers of its widest vectors, for which one operation of the text is as many instructions.
+    pub registers: usize,
     /// What it was made from, if its work can be cut.
     pub recipe: Option<Arc<Recipe>>,
     /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
@@ -82,6 +84,7 @@ impl Kernel {
             cycles: 0.0,
             loss: None,
             cold: false,
+            registers: 1,
             recipe: None,
             in_place: Vec::new(),
             copies: false,

@@ -53,7 +53,8 @@ impl From<CodegenError> for Unmade {
 }
 
 /// The forms and their names, in the order in which they are tried. The last one fits always.
-const FORMS: [(&str, Try); 11] = [
+const FORMS: [(&str, Try); 12] = [
+    ("kernel of the kernel IR", |stores, attempt| stores.taken(attempt)),
     ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
     ("scan", |stores, attempt| stores.scanned(attempt)),
     ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt)?)),
@@ -101,6 +102,11 @@ impl<'a> Stores<'a> {
         let mut rest = std::mem::take(&mut attempt.whole);
         let first = self.apart(&mut rest, value, own)?.0;
         Ok(self.kernels(attempt.field, rest)?.after(vec![first]))
+    }
+
+    /// What the machine's strategies take.
+    fn taken(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
+        Ok(Outcome::Kernels(vec![self.from_ir(&attempt.whole)??]))
     }
 
     /// Windows side by side.

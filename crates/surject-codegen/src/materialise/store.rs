@@ -10,6 +10,7 @@ use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};
 use crate::expression::stop::Stop;
 use crate::expression::stored_tail::StoredTail;
+use crate::kernels::native::Scheduled;
 use crate::lower::columns;
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::rows;
@@ -32,6 +33,8 @@ pub struct Stores<'a> {
     pub function: &'a Function,
     /// The machine.
     pub target: &'a Target,
+    /// Who makes kernels by the kernel IR, and of what.
+    pub scheduled: Option<&'a Scheduled>,
     /// The temporaries: accumulations that are stored on their own, and scratch memory. Their numbers follow those
     /// of the variables.
     pub temporaries: Vec<TensorType>,

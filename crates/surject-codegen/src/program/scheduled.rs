@@ -8,6 +8,7 @@ use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Which};
 use crate::kernels::run;
 use crate::lower::kernel::Kernel;
+use crate::materialise::from_ir;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{Function, Statement, StatementKind, TensorType, Var};
 
@@ -116,14 +117,6 @@ impl Made {
             Tensor::Target => buf(target),
             Tensor::Temporary(number) => temporaries[*number],
         };
-        let kernel = |Launch { kernel, tensors }: &Launch| {
-            let (body, tasks) = scheduled.tasks(kernel)?;
-            let buffers: Vec<Buf> = tensors.iter().map(place).collect();
-            let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
-            let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
-            let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
-            Ok(Kernel::plain(body, tasks, buffers, writes, summary))
-        };
-        self.launches.iter().map(kernel).collect()
+        self.launches.iter().map(|launch| from_ir::kernel(launch, &place, scheduled)).collect()
     }
 }

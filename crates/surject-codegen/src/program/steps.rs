@@ -48,8 +48,18 @@ pub(crate) fn lower(
     uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
     let (temporaries, gathers) = (Vec::new(), HashMap::new());
     let tails = Arc::default();
-    let mut stores =
-        Stores { function, target, temporaries, inlined, positions, indices, gathers, sunk, tails };
+    let mut stores = Stores {
+        function,
+        target,
+        scheduled,
+        temporaries,
+        inlined,
+        positions,
+        indices,
+        gathers,
+        sunk,
+        tails,
+    };
     let apart = |var: Var| stores.is_evaluated(var);
     stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
     stores.gathers.retain(|&var, _| !made.stores(var));

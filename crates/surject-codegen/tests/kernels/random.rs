@@ -198,9 +198,21 @@ impl Strategy for Guesses {
                 directives = changed.directives;
             }
         }
-        for access in expression.accesses().iter().filter(|a| !a.stored) {
+        // Terms in blocks, outside of some of the points.
+        let mut begins: Vec<String> = points.iter().map(|p| p.name.clone()).collect();
+        for name in reductions.iter().flat_map(|r| &r.loops) {
             let Some(at) = points.get(rng.below(points.len().max(1))) else { continue };
-            let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.name.clone() };
+            let blocks = if rng.chance(1, 2) { format!("{name}.o") } else { name.clone() };
+            let with = Directive::Accumulate { blocks: blocks.clone(), at: at.name.clone() };
+            let accumulated = Schedule { directives: [&directives[..], &[with]].concat() };
+            if rng.chance(1, 2) && fits(expression, &accumulated).is_ok() {
+                directives = accumulated.directives;
+                begins.push(blocks);
+            }
+        }
+        for access in expression.accesses().iter().filter(|a| !a.stored) {
+            let Some(at) = begins.get(rng.below(begins.len().max(1))) else { continue };
+            let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.clone() };
             let packed = Schedule { directives: [&directives[..], &[with]].concat() };
             if rng.chance(1, 2) && fits(expression, &packed).is_ok() {
                 directives = packed.directives;

@@ -34,7 +34,7 @@ fn a_schedule_reads_as_it_prints() {
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
-                jam i0.i\nfma k0\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
+                jam i0.i\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -133,6 +133,29 @@ fn rows_keep_and_compare_what_they_need() {
     assert!(report.passed(), "{report}");
 }
 
+/// The same product, two terms at a time for all rows of some columns, whose sums are in memory meanwhile.
+const BLOCKS: &str = "kernel y_0
+split i0 by 3
+split i1 by 4
+split k0 by 2
+order i1.o i0.o i0.i i1.i
+parallel i1.o task
+jam i0.i
+vectorise i1.i
+fma k0
+accumulate k0.o at i1.o
+pack v0 at k0.o
+";
+
+#[test]
+fn blocks_of_terms_are_joined_to_sums_in_memory() {
+    let program = parse(PRODUCT).unwrap();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Toy, "y", &BLOCKS.parse().unwrap()).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {
@@ -177,6 +200,11 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\npack v0 at k0",
         "kernel y_0\npack v0 at i0\npack v0 at i0",
         "kernel y_0\nunroll i0\npack v0 at i0",
+        "kernel y_0\naccumulate q at i0",
+        "kernel y_0\naccumulate k0 at k0",
+        "kernel y_0\nsplit k0 by 4\nvectorise k0.i\naccumulate k0.o at i0",
+        "kernel y_0\naccumulate k0 at i0\naccumulate k0 at i0",
+        "kernel y_0\nunroll i0\naccumulate k0 at i0",
         "kernel y_0\nscan i0 lanes 16 lines 1",
         "kernel y_0\ntranspose i0 k0 tile 16 16 tiles 1",
     ];
@@ -188,4 +216,27 @@ fn what_does_not_fit_is_said_where_it_stands() {
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// Panels and sums are on the stack of a thread: all together have a limit, as each has.
+#[test]
+fn panels_and_sums_fit_the_stack_of_a_thread() {
+    let text = "program p
+
+func main(x: f32[128,1024], z: f32[1024,1024]) -> (y) {
+  y : f32[128,1024] =:+ over i<128, j<1024, k<1024 at [i,j]: x[i,k] * z[k,j]
+}
+";
+    let program = parse(text).unwrap();
+    let expressions = expressions(program.function("main").unwrap()).unwrap();
+    let find = |name: &str| expressions.iter().find(|e| e.0 == name).map(|e| &e.1);
+    let check = |more: &str| {
+        let text = format!("kernel y_0\nsplit i1 by 80\norder i1.o i0 i1.i\nsplit k0 by 128\n{more}");
+        text.parse::<Schedules>().and_then(|s| s.check(find)).map_err(|error| error.to_string())
+    };
+    check("pack v1 at i1.o").unwrap();
+    check("pack v0 at i1.o").unwrap();
+    check("accumulate k0.o at i1.o\npack v1 at k0.o\npack v0 at k0.o").unwrap();
+    let error = check("pack v1 at i1.o\npack v0 at i1.o").unwrap_err();
+    assert!(error.contains("panels and sums of 851968 bytes; a kernel has at most 786432"), "{error}");
 }

@@ -125,6 +125,8 @@ impl Tiles {
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
         const PAGE: f64 = 4.0;
+        /// The bytes of rows that a panel has at most, what windows have in common counted for each of them.
+        const SHARED: f64 = 262_144.0;
         let (loops, reductions) = (expression.loops(), expression.reductions());
         let accesses = expression.accesses();
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
@@ -178,10 +180,20 @@ impl Tiles {
         // What rows read with guards is read without them from a panel of its own.
         let inner = format!("{}.o", rows.name);
         let inner = if order_has(&directives, &format!("{inner}.i")) { format!("{inner}.i") } else { inner };
+        let around = around(&directives, &inner);
         let of_rows = accesses
             .iter()
             .filter(|a| !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name));
-        packed.extend(of_rows.map(|a| (a.tensor.to_string(), inner.as_str())));
+        packed.extend(of_rows.map(|access| {
+            // All rows of the loop share what their windows have in common, where a panel of them stays near.
+            let moves = |l: &&LoopInfo| l.name == rows.name && depends(access, &l.name);
+            let points: f64 = loops.iter().filter(moves).map(|l| l.extent as f64).product();
+            let terms = reductions.iter().flat_map(|r| &r.loops).filter(|name| depends(access, name));
+            let terms: f64 =
+                terms.filter_map(|name| expression.find(name)).map(|l| l.extent as f64).product();
+            let at = around.as_deref().filter(|_| points * terms * access.bytes as f64 <= SHARED);
+            (access.tensor.to_string(), at.unwrap_or(&inner))
+        }));
         packed.sort();
         packed.dedup();
         let pack = |(tensor, at): (String, &str)| Directive::Pack { tensor, at: at.to_string() };
@@ -213,6 +225,17 @@ fn from_memory(accesses: &[AccessInfo], column: &str, again: Again) -> f64 {
         bytes * (times - 1.0) * if bytes > NEAR { FAR_BYTE } else { NEAR_BYTE }
     });
     cycles.sum()
+}
+
+/// The loop that stands directly around one of this name.
+fn around(directives: &[Directive], name: &str) -> Option<String> {
+    directives.iter().find_map(|d| match d {
+        Directive::Order(order) => {
+            let at = order.iter().position(|l| l == name)?;
+            order.get(at.checked_sub(1)?).cloned()
+        }
+        _ => None,
+    })
 }
 
 /// Does an order of loops have one of this name?

@@ -2,7 +2,7 @@
 
 use super::{Done, Writer, of, task_of};
 use surject_codegen::code::{self, Block, Carry, Index, Op, Type};
-use surject_kernel::{Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Value};
+use surject_kernel::{Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Team, Value};
 
 /// A loop, of which iterations may depend on those before.
 struct Loop<'k> {
@@ -39,6 +39,16 @@ impl<'k> Writer<'k> {
 
     /// All that a task does; the number of tasks, where that is known.
     pub(super) fn tasks(&mut self, task: code::Value, table: code::Value) -> Done<Option<i64>> {
+        let has_tiles = self.open_tiles();
+        let count = self.tasks_between(task, table)?;
+        if has_tiles {
+            self.close_tiles();
+        }
+        Ok(count)
+    }
+
+    /// The same, between what makes registers those of tiles and what gives them back.
+    fn tasks_between(&mut self, task: code::Value, table: code::Value) -> Done<Option<i64>> {
         self.tensors(table);
         if !self.kernel.sizes.is_empty() {
             let entry = self.entry_of(table, self.kernel.params.len(), Type::Pointer);
@@ -160,7 +170,10 @@ impl<'k> Writer<'k> {
             KernelOp::BoxCopy(_) => Err("a box that is copied in the background, which a GPU has".into()),
             KernelOp::Phase(..) => Err("a barrier with phases, which a GPU has".into()),
             KernelOp::Barrier(_) => Err("a barrier, which a GPU has".into()),
-            KernelOp::MatMul { .. } => Err("a matrix product, which no strategy of a CPU proposes".into()),
+            KernelOp::MatMul { sizes, factors, team: Team::One, acc, a, b } => {
+                self.matmul(*sizes, *factors, [acc, a, b])
+            }
+            KernelOp::MatMul { .. } => Err("a matrix product of several warps, which a GPU has".into()),
             _ => {
                 let result = *results.first().ok_or("an operation without a result")?;
                 let value = self.pure(op, self.ty(result))?;

@@ -5,8 +5,9 @@ use surject_codegen::code::{self, Elem, Index, Op, Prefetched, Type};
 use surject_ir::{AccOp, DType, Scalar};
 use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value};
 
-/// The most bytes of memory that a function has on its stack.
+/// The most bytes that a memory has on the stack, and those that all of a kernel have: a thread's stack has 2 MiB.
 const MOST_STACK: i64 = 1 << 19;
+const MOST_STACK_OF_ALL: i64 = 3 << 19;
 
 /// How soon something is asked for: at once.
 const AT_ONCE: u8 = 3;
@@ -34,7 +35,15 @@ impl Writer<'_> {
         };
         let bytes = elements.saturating_mul(memory.dtype.size() as i64);
         if bytes > MOST_STACK {
-            return Err(format!("`{}` has {bytes} bytes; a function has at most {MOST_STACK}", memory.name));
+            return Err(format!("`{}` has {bytes} bytes; a memory has at most {MOST_STACK}", memory.name));
+        }
+        self.stack += bytes;
+        if self.stack > MOST_STACK_OF_ALL {
+            let all = self.stack;
+            return Err(format!(
+                "`{}` and the memory before it have {all} bytes; a kernel has at most {MOST_STACK_OF_ALL}",
+                memory.name
+            ));
         }
         let count = self.b.int(elements.max(1));
         let of = stored(memory.dtype).ty(1);
@@ -44,7 +53,7 @@ impl Writer<'_> {
     }
 
     /// The address of an element.
-    fn address(&mut self, mem: Mem, index: Index) -> Done<code::Value> {
+    pub(super) fn address(&mut self, mem: Mem, index: Index) -> Done<code::Value> {
         let memory = self.kernel.mem(mem);
         let pointer = self.memory.get(&mem).copied();
         let pointer = pointer.ok_or_else(|| format!("`{}` does not exist", memory.name))?;

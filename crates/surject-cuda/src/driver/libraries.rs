@@ -21,8 +21,9 @@ use surject_ir::DType;
 pub(super) struct Libraries {
     blas: HashMap<CUstream, blas::cublasHandle_t>,
     solver: HashMap<CUstream, solve::cusolverDnHandle_t>,
-    /// The plans of Fourier transforms.
-    transforms: HashMap<Call, fft::cufftHandle>,
+    /// The plans of Fourier transforms, and the bytes of their workspaces. They stay until all is closed: recordings use
+    /// what belongs to them.
+    transforms: HashMap<Call, (fft::cufftHandle, u64)>,
 }
 
 /// The error of a status that is not success.
@@ -143,7 +144,8 @@ impl Libraries {
         match &call.routine {
             Routine::Fft { form, inner, .. } => {
                 let times = if *inner > 1 { call.batch } else { 1 };
-                let plan = *self.transforms.get(call).ok_or_else(|| refused(call, "it was not prepared"))?;
+                let (plan, _) =
+                    *self.transforms.get(call).ok_or_else(|| refused(call, "it was not prepared"))?;
                 // SAFETY: the plan is open, and the workspace has the bytes that it asked for.
                 let set = unsafe {
                     let stream = fft::cufftSetStream(plan, stream.cast()).result();
@@ -202,9 +204,8 @@ impl Libraries {
             (Form::ToReal, false) => fft::cufftType::CUFFT_C2R,
             (Form::ToReal, true) => fft::cufftType::CUFFT_Z2D,
         };
-        if let Some(old) = self.transforms.remove(call) {
-            // SAFETY: it is open, and forgotten here.
-            let _ = unsafe { fft::cufftDestroy(old) };
+        if let Some(&(_, bytes)) = self.transforms.get(call) {
+            return Ok(bytes);
         }
         let mut plan = 0;
         // SAFETY: the address is that of a number.
@@ -234,7 +235,7 @@ impl Libraries {
             let _ = unsafe { fft::cufftDestroy(plan) };
             return Err(refused(call, error.0));
         }
-        self.transforms.insert(call.clone(), plan);
+        self.transforms.insert(call.clone(), (plan, bytes as u64));
         Ok(bytes as u64)
     }
 
@@ -270,7 +271,7 @@ impl Libraries {
     pub(super) fn close(&mut self) {
         // SAFETY: they are open, and forgotten here.
         unsafe {
-            for plan in self.transforms.drain().map(|(_, plan)| plan) {
+            for (_, (plan, _)) in self.transforms.drain() {
                 let _ = fft::cufftDestroy(plan);
             }
             for handle in self.blas.drain().map(|(_, handle)| handle) {

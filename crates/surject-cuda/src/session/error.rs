@@ -66,3 +66,17 @@ pub enum RunError {
     #[error("the result `{0}` does not fit in memory")]
     Memory(String),
 }
+
+impl RunError {
+    /// Is the device gone, with all that was on it?
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            RunError::Device { error, .. }
+            | RunError::Kernel { error, .. }
+            | RunError::Call { error, .. } => {
+                matches!(error, DeviceError::Lost(_))
+            }
+            _ => false,
+        }
+    }
+}

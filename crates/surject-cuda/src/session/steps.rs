@@ -1,6 +1,6 @@
 //! How the steps of a plan are done: item by item on their streams, sections as recordings once they have been done.
 
-use super::{Last, Order, RunError, Session};
+use super::{Last, Order, Recorded, RunError, Session};
 use crate::order::{Item, SECTION, Section, Start, What};
 use crate::{Device, DeviceError, PlanError, Recording, Step, TensorId, View};
 use surject_ir::{Buffer, Scalar};
@@ -14,6 +14,15 @@ fn last_launch(steps: &[Step]) -> Option<Last> {
         Step::Launch { kernel, .. } => Some(Last::Kernel(*kernel)),
         Step::Repeat { body, .. } => last_launch(body),
         _ => None,
+    })
+}
+
+/// Is a library called?
+fn has_calls(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Call { .. } => true,
+        Step::Repeat { body, .. } => has_calls(body),
+        _ => false,
     })
 }
 
@@ -131,7 +140,7 @@ impl<D: Device> Session<D> {
         }
     }
 
-    /// So many rounds of launches and copies. The first time they are done one by one, which loads what is loaded late;
+    /// So many rounds of launches, copies and calls. The first time they are done one by one, which loads what is loaded late;
     /// then they are recorded, and replayed from there on.
     fn section(
         &mut self,
@@ -145,16 +154,28 @@ impl<D: Device> Session<D> {
             |session: &mut Self| (0..rounds).try_for_each(|_| session.list(steps, &section.order, stream));
         let is_first = !self.recordings.contains_key(&key);
         if section.nodes.saturating_mul(rounds) < RECORDED || is_first || self.careful {
-            self.recordings.entry(key).or_default();
+            self.recordings.entry(key).or_insert(Recorded::Done);
             return all(self);
         }
+        let before = self.counts;
         let recording = match self.recordings.get(&key) {
-            Some(&Some(recording)) => recording,
-            _ => {
-                let recording = self.recorded(all)?;
-                self.recordings.insert(key, Some(recording));
-                recording
-            }
+            Some(&Recorded::As(recording)) => recording,
+            Some(Recorded::Refused) => return all(self),
+            Some(Recorded::Done) | None => match self.recorded(all) {
+                Ok(recording) => {
+                    self.recordings.insert(key, Recorded::As(recording));
+                    recording
+                }
+                // Nothing was done: a device that does not record a call of a library may still do it.
+                Err(error) if has_calls(steps) && !error.is_lost() => {
+                    self.counts = before;
+                    self.refused.push(error.to_string());
+                    self.recordings.insert(key, Recorded::Refused);
+                    self.on(stream)?;
+                    return all(self);
+                }
+                Err(error) => return Err(error),
+            },
         };
         self.on(stream)?;
         self.counts.replays += 1;

@@ -127,7 +127,7 @@ fn factor_bytes(chain: &Chain, share: Share) -> f64 {
     let first = chain.products()[0];
     match share {
         Share::Thread(_) | Share::Grid { .. } => first.map_or(4, |e| e.element_bytes()) as f64,
-        Share::Warp(_) | Share::Group(_) => {
+        Share::Warp(_) | Share::Warps(_) | Share::Group(_) => {
             first.and_then(|e| e.matrix_units()).map_or(2, |dtype| dtype.size()) as f64
         }
     }
@@ -144,7 +144,9 @@ fn shared_by_tiles(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
         + rows * row(columns);
     let scores = match tiles.shares[0] {
         Share::Thread(_) | Share::Grid { .. } => 0.0,
-        Share::Warp(_) | Share::Group(_) => rows * (4.0 * columns.max(head) + PADDING + 20.0),
+        Share::Warp(_) | Share::Warps(_) | Share::Group(_) => {
+            rows * (4.0 * columns.max(head) + PADDING + 20.0)
+        }
     };
     let listed = 16.0 * (chain.sizes()[1] as f64 / columns).ceil() + 512.0;
     Ok(factors + scores + listed)
@@ -163,7 +165,7 @@ fn seconds_by_tiles(
     let [of_scores, of_sums] = [tiles.tiles[0][0], tiles.tiles[1][0]].map(|n| own * n as f64 / 32.0);
     let registers = match tiles.shares[0] {
         Share::Thread(_) | Share::Grid { .. } => of_scores + of_sums + 3.0 * own + 96.0,
-        Share::Warp(_) | Share::Group(_) => of_scores + of_sums + 64.0,
+        Share::Warp(_) | Share::Warps(_) | Share::Group(_) => of_scores + of_sums + 64.0,
     };
     if registers > MOST_REGISTERS {
         return Err(format!("{registers} registers of a thread"));

@@ -18,6 +18,8 @@ const BOXES: f64 = 5120.0 / 132.0;
 const LINES: f64 = 1024.0;
 /// Operations on integers that a multiprocessor does in a cycle (CUDA C++ Programming Guide, "Arithmetic Instructions").
 const INTEGERS: f64 = 64.0;
+/// How much longer bytes are read one by one for the units than 16 at once.
+const BYTES: f64 = 4.0;
 /// Operations that round an element to tf32.
 const ROUNDING: f64 = 6.0;
 /// Bytes of shared memory that every block has beside its own (CUDA C++ Programming Guide, "Compute Capability 8.x").
@@ -42,7 +44,9 @@ const ENDS: f64 = 1500.0;
 fn factor_bytes(expression: &Expression, tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => expression.element_bytes() as f64,
-        Share::Warp(_) | Share::Group(_) => expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64,
+        Share::Warp(_) | Share::Warps(_) | Share::Group(_) => {
+            expression.matrix_units().map_or(2, |dtype| dtype.size()) as f64
+        }
     }
 }
 
@@ -51,7 +55,7 @@ fn stages(tiles: &Tiles) -> f64 {
     match tiles.share {
         Share::Thread(_) => 2.0,
         Share::Grid { .. } => 3.0,
-        Share::Warp(_) => 3.0,
+        Share::Warp(_) | Share::Warps(_) => 3.0,
         Share::Group(_) => 4.0,
     }
 }
@@ -90,6 +94,7 @@ pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
         Share::Thread([own, _]) | Share::Grid { own: [own, _], .. } | Share::Warp(own) => own,
+        Share::Warps([own, _]) => own,
         Share::Group(_) => GROUP_ROWS,
     }
 }
@@ -100,7 +105,7 @@ fn sums_of_thread(tiles: &Tiles) -> f64 {
         Share::Grid { across, .. } => across,
         _ => 32,
     };
-    (own_rows(tiles) * tiles.tile[1]) as f64 / across as f64
+    (own_rows(tiles) * tiles.tile[1] / tiles.warps_across()) as f64 / across as f64
 }
 
 /// Does a group multiply while another one waits? Those that no barrier of the block holds together do.
@@ -114,9 +119,30 @@ fn operations_of_term(expression: &Expression, terms: f64) -> f64 {
     if is_product { 1.0 } else { (expression.operations() / terms.max(1.0) - 1.0).max(1.0) }
 }
 
-/// Cycles of a turn, beside those between turns: of elements of so many bytes and terms of so many operations, where a
-/// multiprocessor runs so many blocks.
-fn turn(gpu: &Gpu, tiles: &Tiles, (bytes, each): (f64, f64), at_once: f64) -> f64 {
+/// What a tile is summed of.
+struct Summed {
+    /// The bytes of an element.
+    bytes: f64,
+    /// The operations of a term.
+    each: f64,
+    /// How much longer units of a warp read rows than as many bytes next to each other.
+    rows: f64,
+}
+
+impl Summed {
+    fn of(expression: &Expression, tiles: &Tiles, each: f64) -> Summed {
+        let bytes = factor_bytes(expression, tiles);
+        // Bytes of rows that are neighbours are loaded one by one.
+        let [rows, _, terms] = &tiles.loops;
+        let rows_once = bytes > 1.0 || expression.left_lies_by_terms(terms, rows);
+        let rows = if rows_once { 1.0 } else { BYTES };
+        Summed { bytes, each, rows }
+    }
+}
+
+/// Cycles of a turn, beside those between turns, where a multiprocessor runs so many blocks.
+fn turn(gpu: &Gpu, tiles: &Tiles, summed: &Summed, at_once: f64) -> f64 {
+    let (bytes, each) = (summed.bytes, summed.each);
     let [m, n, k] = tiles.tile.map(|size| size as f64);
     let (products, warps, own) = (m * n * k, tiles.warps() as f64, own_rows(tiles) as f64);
     let of_one = |rate: f64| products / (rate / gpu.clock / gpu.multiprocessors as f64);
@@ -126,10 +152,15 @@ fn turn(gpu: &Gpu, tiles: &Tiles, (bytes, each): (f64, f64), at_once: f64) -> f6
             let scalar = if bytes > 4.0 { gpu.rate / 2.0 } else { gpu.rate };
             (each * of_one(scalar), warps * k * cycles)
         }
-        Share::Warp(_) => {
+        Share::Warp(_) | Share::Warps(_) => {
+            let across = tiles.warps_across() as f64;
             // Every warp rounds what it reads, where that is tf32.
-            let rounded = if bytes == 4.0 { warps * k * (own + n) * ROUNDING / INTEGERS } else { 0.0 };
-            (of_one(peak(gpu, bytes)) + rounded, warps * k * bytes * (own + n) / SHARED)
+            let rounded =
+                if bytes == 4.0 { warps * k * (own + n / across) * ROUNDING / INTEGERS } else { 0.0 };
+            (
+                of_one(peak(gpu, bytes)) + rounded,
+                warps * k * bytes * (summed.rows * own + n / across) / SHARED,
+            )
         }
         // The units read shared memory themselves while they multiply: 64 rows and all columns for each four warps.
         Share::Group(_) => {
@@ -166,7 +197,7 @@ pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once
     let turns = sums / terms * (terms / k).ceil() * (extent(&tiles.loops[1]) / n).ceil();
     let registers = sums_of_thread(tiles) * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
     // Rows that are not summed in stages wait for every turn.
-    (turns * (turn(gpu, tiles, (bytes, 1.0), at_once) + TURN / at_once), registers)
+    (turns * (turn(gpu, tiles, &Summed::of(expression, tiles, 1.0), at_once) + TURN / at_once), registers)
 }
 
 /// The time of an expression by tiles.
@@ -189,7 +220,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
         Share::Thread(_) => TURN,
         Share::Group(_) if hides(tiles) => 0.0,
         Share::Grid { .. } if !expression.copies_tiles(tiles) => TURN,
-        Share::Grid { .. } | Share::Warp(_) | Share::Group(_) => TURN_IN_BACKGROUND,
+        Share::Grid { .. } | Share::Warp(_) | Share::Warps(_) | Share::Group(_) => TURN_IN_BACKGROUND,
     };
     // Blocks of the multiprocessor that has the most, and how many it runs at once.
     let most = (blocks / gpu.multiprocessors as f64).ceil();
@@ -198,13 +229,13 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let by_shared = gpu.shared as f64 / (shared_bytes(expression, tiles) + OF_SYSTEM);
     let at_once = by_registers.min(by_shared).floor().clamp(1.0, most);
     let each = operations_of_term(expression, points * sums);
-    let turn = turn(gpu, tiles, (bytes, each), at_once) + between / at_once;
+    let turn = turn(gpu, tiles, &Summed::of(expression, tiles, each), at_once) + between / at_once;
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
     let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
     let memory = needed / gpu.bandwidth;
     let peak = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => scalar,
-        Share::Warp(_) => peak(gpu, bytes),
+        Share::Warp(_) | Share::Warps(_) => peak(gpu, bytes),
         Share::Group(_) => gpu.group_products,
     };
     let arithmetic = each * points * sums / peak;

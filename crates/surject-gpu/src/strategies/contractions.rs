@@ -30,6 +30,17 @@ const GRIDS: [(i64, i64, i64, i64); 13] = [
     (4, 4, 16, 4),
 ];
 
+/// Warps of a block down and across, and rows and columns of a warp: squares of them read least of shared memory.
+const PATCHES: [([i64; 2], [i64; 2]); 7] = [
+    ([4, 2], [64, 64]),
+    ([2, 4], [64, 64]),
+    ([2, 2], [64, 64]),
+    ([4, 2], [32, 64]),
+    ([2, 2], [64, 32]),
+    ([2, 4], [32, 32]),
+    ([2, 2], [32, 32]),
+];
+
 /// Tiles of sums of products, in shared memory, summed by threads in registers or by matrix units.
 pub struct Contractions {
     pub gpu: Gpu,
@@ -127,23 +138,7 @@ impl Contractions {
             return feeds.iter().flat_map(of).collect();
         }
         if self.by == By::Units {
-            let factors = expression.matrix_units().map_or(2, |dtype| dtype.size());
-            let depth = match factors {
-                8 => 16,
-                4 => 32,
-                _ if terms % 64 == 0 => 64,
-                _ => 32,
-            };
-            for (warps, rows, columns) in
-                [(8, 32, 128), (4, 32, 128), (8, 32, 64), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)]
-            {
-                // Sums of f64 are two registers each.
-                if factors == 8 && rows * columns > 2048 {
-                    continue;
-                }
-                all.push(([warps * rows, columns, depth], Share::Warp(rows)));
-            }
-            return all;
+            return units(expression.matrix_units().map_or(2, |dtype| dtype.size()), terms);
         }
         let widest = (WIDEST / expression.element_bytes() as i64).clamp(1, 4);
         for (warps, rows, lanes) in
@@ -174,4 +169,31 @@ impl Contractions {
         }
         all
     }
+}
+
+/// Tiles of matrix units, whose factors have so many bytes: bands of a tile, and patches.
+fn units(bytes: usize, terms: i64) -> Vec<([i64; 3], Share)> {
+    let depth = match bytes {
+        8 => 16,
+        4 => 32,
+        _ if terms % 64 == 0 => 64,
+        _ => 32,
+    };
+    // Sums of f64 are two registers each.
+    let fits = |rows: i64, columns: i64| bytes != 8 || rows * columns <= 2048;
+    let bands = [(8, 32, 128), (4, 32, 128), (8, 32, 64), (4, 32, 64), (4, 16, 64), (2, 16, 64), (2, 16, 32)];
+    let bands = bands.into_iter().filter(|&(_, rows, columns)| fits(rows, columns));
+    let mut all: Vec<([i64; 3], Share)> =
+        bands.map(|(warps, rows, columns)| ([warps * rows, columns, depth], Share::Warp(rows))).collect();
+    // Half as many terms leave room for another block, and twice as many bytes have half as many turns.
+    let mut depths = vec![depth];
+    depths.extend((depth == 64).then_some(32));
+    depths.extend((bytes == 1 && terms % 128 == 0).then_some(128));
+    for ([down, across], [rows, columns]) in PATCHES {
+        if fits(rows, columns) {
+            let tile = |&depth: &i64| ([down * rows, across * columns, depth], Share::Warps([rows, columns]));
+            all.extend(depths.iter().map(tile));
+        }
+    }
+    all
 }

@@ -50,12 +50,13 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                 self.define(results[0], result);
             }
             Op::MatMul { sizes, factors, team, acc, a, b } => {
+                self.is_of_gpu(*factors, [acc, a, b])?;
                 self.synchronise();
                 match team {
                     Team::One => self.matmul((*sizes, *factors), [acc, a, b])?,
                     Team::Group => {
                         let sums = self
-                            .fragments_of(acc, *sizes)?
+                            .fragments_of(*sizes, [acc, b])?
                             .ok_or("sums of four warps outside of registers")?;
                         self.by_group(*sizes, [a, b], &sums)?;
                     }

@@ -21,6 +21,24 @@ use surject_kernel::{
 /// Elements side by side that a thread has of a row.
 const PAIR: i64 = 2;
 
+/// Which columns the threads of a warp have of two products by matrix units that are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// The first product has the first eight, of which a thread has a pair.
+    InOrder,
+    /// The first product has the even ones and the second one the odd ones, so that a thread has four neighbours: bytes of
+    /// neighbours come together where they lie next to each other in shared memory.
+    Alternating,
+}
+
+impl Columns {
+    /// How products leave the sums of a right factor: one of bytes whose columns lie next to each other.
+    fn of(kernel: &Kernel, sizes: MatMulSizes, right: &Tile) -> Columns {
+        let of_bytes = kernel.mem(right.mem).dtype.size() == 1 && right.column == 1 && right.row != 1;
+        if of_bytes && sizes.n.is_multiple_of(16) { Columns::Alternating } else { Columns::InOrder }
+    }
+}
+
 /// How the threads of a warp share a matrix of sums.
 #[derive(Clone, Debug)]
 pub(super) struct Fragments {
@@ -29,17 +47,26 @@ pub(super) struct Fragments {
     pub(super) dtype: DType,
     pub(super) rows: usize,
     pub(super) columns: usize,
+    pub(super) order: Columns,
 }
 
 /// The sums of a warp: what products are summed into and lies in registers of the warp.
-pub(super) fn sums(kernel: &Kernel) -> Vec<(Mem, MatMulSizes)> {
-    fn find(kernel: &Kernel, region: &Region, found: &mut Vec<(Mem, MatMulSizes)>) {
+pub(super) struct Sums {
+    mem: Mem,
+    sizes: MatMulSizes,
+    order: Columns,
+}
+
+/// All sums of warps of a kernel.
+pub(super) fn sums(kernel: &Kernel) -> Vec<Sums> {
+    fn find(kernel: &Kernel, region: &Region, found: &mut Vec<Sums>) {
         for statement in &region.body {
-            if let Op::MatMul { sizes, acc, .. } = &statement.op
+            if let Op::MatMul { sizes, acc, b, .. } = &statement.op
                 && kernel.mem(acc.mem).space == Space::Register
-                && !found.iter().any(|f| f.0 == acc.mem)
+                && !found.iter().any(|f| f.mem == acc.mem)
             {
-                found.push((acc.mem, *sizes));
+                let order = Columns::of(kernel, *sizes, b);
+                found.push(Sums { mem: acc.mem, sizes: *sizes, order });
             }
             statement.op.regions().for_each(|r| find(kernel, r, found));
         }
@@ -64,7 +91,9 @@ fn simple(statement: &Statement, by: i64) -> Option<(Value, i64, &Region)> {
 impl Writer<'_> {
     /// Makes the registers of a matrix of sums; gives whether the memory is one.
     pub(super) fn alloc_fragments(&mut self, mem: Mem) -> Done<bool> {
-        let Some(sizes) = self.sums.iter().find(|s| s.0 == mem).map(|s| s.1) else { return Ok(false) };
+        let Some(&Sums { sizes, order, .. }) = self.sums.iter().find(|s| s.mem == mem) else {
+            return Ok(false);
+        };
         let memory = self.kernel.mem(mem).clone();
         let whole = memory.elements.as_constant() == Some((sizes.m * sizes.n) as i64);
         if self.agent != Agent::Warp || !whole || sizes.m % 16 != 0 || sizes.n % 8 != 0 {
@@ -78,16 +107,21 @@ impl Writer<'_> {
         }
         let elements = (sizes.m * sizes.n) as i64 / super::WARP;
         let name = self.alloca(elements, element(memory.dtype), 16);
-        let fragments = Fragments { name, dtype: memory.dtype, rows: sizes.m, columns: sizes.n };
+        let fragments = Fragments { name, dtype: memory.dtype, rows: sizes.m, columns: sizes.n, order };
         self.fragments.insert(mem, fragments);
         Ok(true)
     }
 
     /// The registers that a product sums in, if its tile is the whole matrix.
-    pub(super) fn fragments_of(&self, tile: &Tile, sizes: MatMulSizes) -> Done<Option<Fragments>> {
+    pub(super) fn fragments_of(
+        &self,
+        sizes: MatMulSizes,
+        [tile, right]: [&Tile; 2],
+    ) -> Done<Option<Fragments>> {
         let Some(found) = self.fragments.get(&tile.mem) else { return Ok(None) };
         let whole = tile.at.as_constant() == Some(0) && (tile.row, tile.column) == (sizes.n as i64, 1);
-        if !whole || (found.rows, found.columns) != (sizes.m, sizes.n) {
+        let same = found.order == Columns::of(self.kernel, sizes, right);
+        if !whole || !same || (found.rows, found.columns) != (sizes.m, sizes.n) {
             return Err("a product in a part of the sums of a warp".into());
         }
         Ok(Some(found.clone()))
@@ -174,7 +208,11 @@ impl Writer<'_> {
         let (two, three) = (self.index(2), self.index(3));
         let group = self.op(&format!("arith.shrui {lane}, {two} : i64"));
         let number = self.op(&format!("arith.andi {lane}, {three} : i64"));
-        let pair = self.op(&format!("arith.muli {number}, {two} overflow<nsw> : i64"));
+        let neighbours = match fragments.order {
+            Columns::InOrder => two,
+            Columns::Alternating => self.index(4),
+        };
+        let pair = self.op(&format!("arith.muli {number}, {neighbours} overflow<nsw> : i64"));
         let agent = std::mem::replace(&mut self.agent, Agent::Thread { of: super::WARP, warp: true });
         for i in 0..fragments.rows / 8 {
             let down = self.index(8 * i as i64);
@@ -182,18 +220,27 @@ impl Writer<'_> {
             self.define(results.row, at);
             self.statements(results.around)?;
             for j in 0..fragments.columns / 8 {
-                let right = self.index(8 * j as i64);
+                let right = self.index(match fragments.order {
+                    Columns::InOrder => 8 * j as i64,
+                    Columns::Alternating => (16 * (j / 2) + 2 * (j % 2)) as i64,
+                });
                 let at = self.op(&format!("arith.addi {pair}, {right} overflow<nsw> : i64"));
                 self.define(results.column, at);
                 self.divides.insert(results.column, PAIR);
                 // Units of f64 have 8 rows, the others 16.
-                let slot = match fragments.dtype {
-                    DType::F64 => 2 * (i * (fragments.columns / 8) + j),
-                    _ => 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2),
+                let slots = match (fragments.dtype, fragments.order) {
+                    (DType::F64, _) => [0, 1].map(|lane| 2 * (i * (fragments.columns / 8) + j) + lane),
+                    (_, Columns::InOrder) => {
+                        [0, 1].map(|lane| 4 * (i / 2 * (fragments.columns / 8) + j) + 2 * (i % 2) + lane)
+                    }
+                    // Its first column is in the product of the even ones, the second one in that of the odd ones.
+                    (_, Columns::Alternating) => [0, 1].map(|lane| {
+                        4 * (i / 2 * (fragments.columns / 8) + j / 2 * 2 + lane) + 2 * (i % 2) + j % 2
+                    }),
                 };
                 for statement in results.inside {
                     if statement.results[..] == [results.sum] {
-                        let own = [self.load_slot(fragments, slot), self.load_slot(fragments, slot + 1)];
+                        let own = slots.map(|slot| self.load_slot(fragments, slot));
                         let own = self.joined(&own, element(fragments.dtype));
                         self.define(results.sum, own);
                     } else if let Op::Store { place, value, .. } = &statement.op
@@ -201,9 +248,9 @@ impl Writer<'_> {
                     {
                         let ty = self.ty(*value);
                         let name = self.name(*value)?;
-                        for lane in 0..PAIR as usize {
+                        for (lane, slot) in slots.into_iter().enumerate() {
                             let own = self.lane(&name, ty, lane);
-                            self.store_slot(fragments, slot + lane, &own);
+                            self.store_slot(fragments, slot, &own);
                         }
                     } else {
                         self.statements(std::slice::from_ref(statement))?;

@@ -4,7 +4,7 @@
 //! thread has of `a` the rows `g` and `g + 8`, of `b` the column `g`, and of the sum the rows `g` and `g + 8` in the
 //! columns `2 t` and `2 t + 1`.
 
-use super::fragments::Fragments;
+use super::fragments::{Columns, Fragments};
 use super::{Agent, Done, KernelWriter, WARP, Writer, element, stored};
 use surject_ir::{BinaryOp, DType};
 use surject_kernel::{Factors, MatMulSizes, Space, Tile, Type};
@@ -55,6 +55,24 @@ impl Unit {
     }
 }
 
+/// How fragments of the right factor are loaded.
+enum Source {
+    /// By `ldmatrix`, from the row that this thread names.
+    Matrices(String),
+    /// The same of bytes whose columns are neighbours.
+    Bytes(Bytes),
+    /// One by one.
+    Elements(Columns),
+}
+
+/// How `ldmatrix` loads bytes whose columns are neighbours.
+struct Bytes {
+    /// The row that this thread names.
+    at: String,
+    /// Which bytes of two registers are the terms of an even column, and of an odd one (`prmt`).
+    picked: [String; 2],
+}
+
 /// Which elements of fragments a thread has: the number of its row of `a` and column of `b`, twice its number among the
 /// four threads of these, and the first of its elements along `k`.
 struct OwnElements {
@@ -81,7 +99,7 @@ impl Writer<'_> {
             return Err("a product of matrices outside of warps".into());
         }
         let own = |t: &Tile| matches!(self.kernel.mem(t.mem).space, Space::Register | Space::Stack);
-        let fragments = self.fragments_of(acc, sizes)?;
+        let fragments = self.fragments_of(sizes, [acc, b])?;
         if own(a) || own(b) || own(acc) && fragments.is_none() {
             return Err(
                 "a product of matrices in memory of the warp; it is done in shared or global memory".into()
@@ -102,6 +120,16 @@ impl Writer<'_> {
                 Err(format!("a product of {} in sums of a warp, which no matrix unit does", a.dtype))
             }
             (None, None) => self.by_elements(sizes, &acc, &a, &b),
+        }
+    }
+
+    /// Refuses a product that only a CPU does.
+    pub(super) fn is_of_gpu(&self, factors: Factors, [acc, a, b]: [&Tile; 3]) -> Done<()> {
+        let dtype = |t: &Tile| self.kernel.mem(t.mem).dtype;
+        let interleaved = [acc, a, b].iter().any(|t| t.interleaved != 1);
+        match factors == Factors::Flushed || dtype(a) != dtype(b) || interleaved {
+            true => Err("a product of matrices in a form that a CPU has".into()),
+            false => Ok(()),
         }
     }
 
@@ -214,7 +242,7 @@ impl Writer<'_> {
                     places.iter().map(|at| self.element_of(acc, at)).collect::<Done<_>>()?;
                 for k in (0..sizes.k as i64).step_by(unit.k) {
                     let left = self.left_elements(a, unit, &own, i, k)?;
-                    let right = self.right_elements(b, unit, &own, k, j)?;
+                    let right = self.right_elements(b, unit, (&own, Columns::InOrder), k, j)?;
                     sum = self.product_of_fragments(unit, &left, &right, &sum, acc.dtype);
                 }
                 for (at, value) in places.iter().zip(&sum) {
@@ -236,10 +264,7 @@ impl Writer<'_> {
         let own = self.own_elements(unit);
         let (of_a, of_b) = ([a.tile.row, a.tile.column], [b.tile.column, b.tile.row]);
         let at_a = self.loads_matrices(unit, a, of_a).then(|| self.first_of_lane(unit, a, of_a, [1, 0]));
-        // Two columns of fragments are loaded at once.
-        let pairs = sizes.n.is_multiple_of(2 * unit.n);
-        let at_b =
-            (pairs && self.loads_matrices(unit, b, of_b)).then(|| self.first_of_lane(unit, b, of_b, [0, 1]));
+        let from_b = self.right_source(sizes, unit, b, sums);
         let (columns, each) = (sizes.n / unit.n, 2 * unit.rows().len());
         let count = sizes.m / unit.m * columns;
         let mut values: Vec<Vec<String>> = (0..count)
@@ -256,15 +281,21 @@ impl Writer<'_> {
                 });
             }
             let mut right: Vec<Vec<String>> = Vec::new();
-            let at_once = if at_b.is_some() { 2 * unit.n } else { unit.n };
+            let at_once = if matches!(from_b, Source::Elements(_)) { unit.n } else { 2 * unit.n };
             for j in (0..sizes.n as i64).step_by(at_once) {
-                match &at_b {
-                    Some(at) => {
-                        let both =
-                            self.load_matrices(b, at, j * of_b[0] + k * of_b[1], of_b[1] != 1, unit)?;
+                let offset = j * of_b[0] + k * of_b[1];
+                match &from_b {
+                    Source::Matrices(at) => {
+                        let both = self.load_matrices(b, at, offset, of_b[1] != 1, unit)?;
                         right.extend(both.chunks(2).map(<[String]>::to_vec));
                     }
-                    None => right.push(self.right_elements(b, unit, &own, k, j)?),
+                    Source::Bytes(bytes) => {
+                        let words = self.load_matrices(b, &bytes.at, offset, true, unit)?;
+                        right.extend(self.columns_of_bytes(bytes, &words));
+                    }
+                    Source::Elements(order) => {
+                        right.push(self.right_elements(b, unit, (&own, *order), k, j)?);
+                    }
                 }
             }
             for (i, left) in left.iter().enumerate() {
@@ -316,26 +347,96 @@ impl Writer<'_> {
         &mut self,
         b: &Matrix<'_>,
         unit: &Unit,
-        own: &OwnElements,
+        (own, order): (&OwnElements, Columns),
         k: i64,
         j: i64,
     ) -> Done<Vec<String>> {
+        let (column, first) = match order {
+            Columns::InOrder => (own.group.clone(), j),
+            Columns::Alternating => {
+                let two = self.index(2);
+                let even = self.op(&format!("arith.muli {}, {two} overflow<nsw> : i64", own.group));
+                (even, j / 16 * 16 + j % 16 / 8)
+            }
+        };
         let mut right = Vec::new();
         for half in unit.halves() {
-            let cell = |w: &mut Self, more: i64| w.cell(b, (&own.place, k + half + more), (&own.group, j));
+            let cell = |w: &mut Self, more: i64| w.cell(b, (&own.place, k + half + more), (&column, first));
             right.push(self.packed(b, unit, &cell, b.tile.row)?);
         }
         Ok(right)
     }
 
+    /// How fragments of the right factor are loaded, two columns of them at once where `ldmatrix` does it.
+    fn right_source(&mut self, sizes: MatMulSizes, unit: &Unit, b: &Matrix<'_>, sums: &Fragments) -> Source {
+        let by = [b.tile.column, b.tile.row];
+        if sums.order == Columns::Alternating {
+            let shared = self.kernel.mem(b.tile.mem).space == Space::Shared;
+            return match shared && by[1] % 16 == 0 && b.divisor % 16 == 0 {
+                true => Source::Bytes(self.rows_of_bytes(b)),
+                false => Source::Elements(sums.order),
+            };
+        }
+        match sizes.n.is_multiple_of(2 * unit.n) && self.loads_matrices(unit, b, by) {
+            true => Source::Matrices(self.first_of_lane(unit, b, by, [0, 1])),
+            false => Source::Elements(sums.order),
+        }
+    }
+
+    /// The row of 16 bytes, columns of a term, that a lane names. Transposed, pairs of bytes of two terms come together: the
+    /// terms that a thread has of a product are four neighbours, two of one matrix and two of the next one. Which of them
+    /// stand in the first one differs between the rows, so that all rows of a matrix lie in different banks.
+    fn rows_of_bytes(&mut self, b: &Matrix<'_>) -> Bytes {
+        let lane = self.numbers[1].clone();
+        let one = self.index(1);
+        let bit = |w: &mut Self, number: i64| {
+            let number = w.index(number);
+            let part = w.op(&format!("arith.shrui {lane}, {number} : i64"));
+            w.op(&format!("arith.andi {part}, {one} : i64"))
+        };
+        let (second, late) = (bit(self, 3), bit(self, 2));
+        let pair = self.op(&format!("arith.xori {second}, {late} : i64"));
+        // Bits of the lane, and how many terms further each of them is.
+        let bits = [(bit(self, 0), 1), (bit(self, 1), 4), (late, 8), (pair, 2), (bit(self, 4), 16)];
+        let mut at = b.first.clone();
+        for (bit, terms) in bits {
+            let by = self.index(terms * b.tile.row);
+            let part = self.op(&format!("arith.muli {bit}, {by} overflow<nsw> : i64"));
+            at = self.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));
+        }
+        // Of the terms of a thread that is late among its four, the first two come last.
+        let late = bit(self, 1);
+        let late = self.op(&format!("arith.trunci {late} : i64 to i1"));
+        let picked = [[0x2064, 0x6420], [0x3175, 0x7531]].map(|orders| {
+            let [swapped, whole] = orders.map(|order| self.constant(&order.to_string(), "i32"));
+            self.op(&format!("arith.select {late}, {swapped}, {whole} : i32"))
+        });
+        Bytes { at, picked }
+    }
+
+    /// The even columns, and the odd ones, of what is loaded by such rows.
+    fn columns_of_bytes(&mut self, bytes: &Bytes, words: &[String; 4]) -> [Vec<String>; 2] {
+        bytes.picked.each_ref().map(|picked| {
+            let mut all = Vec::new();
+            for pair in words.chunks(2) {
+                let (first, second) = (&pair[0], &pair[1]);
+                all.push(self.op(&format!(
+                    "llvm.call_intrinsic \"llvm.nvvm.prmt\"({first}, {second}, {picked}) : (i32, i32, i32) -> i32"
+                )));
+            }
+            all
+        })
+    }
+
     /// Does `ldmatrix` load the fragments of an operand: what lies next to each other begins at multiples of 16 bytes in
-    /// shared memory, 8 elements of 16 bits, or 4 of 32 bits along the terms? `by` is how far its own elements and its
+    /// shared memory, 8 elements of 16 bits, or along the terms 4 of 32 bits or 16 of 8 bits? `by` is how far its own elements and its
     /// terms are apart.
     fn loads_matrices(&self, unit: &Unit, m: &Matrix<'_>, by: [i64; 2]) -> bool {
         let (next, across) = (by[0].min(by[1]), by[0].max(by[1]));
         let shared = self.kernel.mem(m.tile.mem).space == Space::Shared;
         let known = match m.dtype.size() {
             2 => next == 1,
+            1 => by[1] == 1,
             4 => by[1] == 1 && unit.operands == Some("tf32"),
             _ => false,
         };

@@ -41,7 +41,7 @@ impl Machine for By {
 }
 
 /// A product whose factors lie by rows or by columns.
-fn product(dtype: &str, [m, n, k]: [usize; 3], [left, right]: [&str; 2]) -> Program {
+pub fn product(dtype: &str, [m, n, k]: [usize; 3], [left, right]: [&str; 2]) -> Program {
     let a = if left == "i,k" { [m, k] } else { [k, m] };
     let b = if right == "j,k" { [n, k] } else { [k, n] };
     program(

@@ -272,8 +272,8 @@ fn a_plan_has_both_forms_until_a_device_says_which() {
     insta::assert_snapshot!("without_cusolver", settled.to_string());
 }
 
-/// A transform in a loop of known rounds, and a system in one whose end the device decides: calls are not recorded, and
-/// what loops carry is never overwritten before it is read.
+/// A transform in a loop of known rounds, and a system in one whose end the device decides: what loops carry is never
+/// overwritten before it is read.
 const LOOPS: &str = "program p
 
 func main(z: c64[8], a: f32[3,3], b: f32[3,2]) -> (y, x, n) {
@@ -307,6 +307,40 @@ fn calls_in_loops_find_what_the_loops_carry() {
     for seed in 0..4 {
         agree(&program, &well_conditioned(&program, seed));
     }
+}
+
+/// Transforms and triangular systems are recorded with the kernels around them. A device that refuses that does them one by
+/// one, and says so; factorisations are never recorded.
+#[test]
+fn calls_are_recorded_where_their_library_allows_it() {
+    let program = read(LOOPS);
+    let args = well_conditioned(&program, 1);
+    let expected = interp::run(&program, "main", &args).unwrap();
+    let plan = plan(&program);
+    for (refuses, shuffled) in [(false, None), (false, Some(3)), (true, None), (true, Some(5))] {
+        let mut device = shuffled.map_or_else(|| Simulated::new(MEMORY), |s| Simulated::shuffled(MEMORY, s));
+        device.unrecorded = if refuses { Library::ALL.to_vec() } else { Vec::new() };
+        let mut session = Session::new(device, plan.clone()).unwrap();
+        let mut calls = Vec::new();
+        for _ in 0..4 {
+            for (found, expected) in session.run(&args).unwrap().iter().zip(&expected) {
+                let report = compare(found, expected, 2e-4, 2e-4);
+                assert!(report.passed(), "{report}\n{plan}");
+            }
+            calls.push(session.counts());
+        }
+        let counts = calls[3];
+        assert_eq!(!session.refused().is_empty(), refuses, "{counts:?}");
+        assert!(session.refused().iter().all(|why| why.contains("it is not recorded")));
+        // Once all is recorded, no call is made one by one.
+        assert_eq!(calls[2].calls == calls[3].calls, !refuses, "{calls:?}\n{plan}");
+        assert!(counts.host == 0 && (refuses || counts.replays > 4), "{counts:?}");
+    }
+    let solver = self::plan(&read(SOLVER));
+    let args = well_conditioned(&read(SOLVER), 2);
+    let mut session = Session::new(Simulated::new(MEMORY), solver).unwrap();
+    let counts = [(); 3].map(|()| session.run(&args).map(|_| session.counts().calls).unwrap());
+    assert!(counts[2] > counts[1], "{counts:?}");
 }
 
 #[test]

@@ -17,4 +17,5 @@ mod resources;
 mod sorts;
 mod strategies;
 mod tf32;
+mod units;
 mod update;

@@ -112,8 +112,9 @@ fn pinned() -> Vec<(&'static str, Program, f64)> {
         ("matmul_1024", product(1024, 1024, 1024, "f32", ""), 0.12),
         // On sm_80 three blocks of two warps, whose threads have 128 sums each.
         ("matmul_2048", product(2048, 2048, 2048, "f32", ""), 0.09),
+        // Four warps, whose threads have 128 sums each.
         ("matmul_bf16", product(1024, 1024, 1024, "bf16", ""), 0.06),
-        ("matmul_i8", product(1024, 1024, 1024, "i32", "i8"), 0.12),
+        ("matmul_i8", product(1024, 1024, 1024, "i32", "i8"), 0.06),
         (
             "matmul_tf32",
             program(

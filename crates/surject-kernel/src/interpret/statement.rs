@@ -7,7 +7,7 @@ use super::memory::{Kind, Object, Tensor};
 use super::run::{Done, Machine};
 use super::value::{affine, copy, flops, holds, pure, pure_one};
 use crate::{Factors, Level, MatMulSizes, Mem, Op, Place, Space, Statement, Tile, Type};
-use surject_ir::{AccOp, BinaryOp, Scalar, eval};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, eval};
 
 impl Machine<'_> {
     /// Runs a statement without regions.
@@ -210,11 +210,8 @@ impl Machine<'_> {
         let dtype = self.kernel.mem(acc.mem).dtype;
         let first = |tile: &Tile| affine(agent, &tile.at, 0).map(i128::from);
         let (acc_at, a_at, b_at) = (first(acc)?, first(a)?, first(b)?);
-        let element = |tile: &Tile, at: i128, row: usize, column: usize| {
-            at + row as i128 * i128::from(tile.row) + column as i128 * i128::from(tile.column)
-        };
         let all = |tile: &Tile, at: i128, rows: usize, columns: usize| -> Vec<Option<i128>> {
-            (0..rows * columns).map(|i| Some(element(tile, at, i / columns, i % columns))).collect()
+            (0..rows * columns).map(|i| Some(at + tile.offset(i / columns, i % columns))).collect()
         };
         let (left, right, sums) = (all(a, a_at, m, k), all(b, b_at, k, n), all(acc, acc_at, m, n));
         self.count(agent, a.mem, &left, Kind::Read)?;
@@ -222,7 +219,11 @@ impl Machine<'_> {
         self.count(agent, acc.mem, &sums, Kind::Atomic)?;
         let mut load = |tile: &Tile, at: &[Option<i128>]| -> Done<Vec<Scalar>> {
             let object = self.object(agent, tile.mem)?;
-            at.iter().flatten().map(|&at| Ok(eval::convert(dtype, object.load(at, &who)?))).collect()
+            let one = |at: i128| -> Done<Scalar> {
+                let own = object.load(at, &who)?;
+                Ok(eval::convert(dtype, if factors == Factors::Flushed { flushed(own) } else { own }))
+            };
+            at.iter().flatten().copied().map(one).collect()
         };
         let (mut left, mut right, mut values) = (load(a, &left)?, load(b, &right)?, load(acc, &sums)?);
         if factors == Factors::Tf32 {
@@ -245,4 +246,18 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// A float that is subnormal as a zero of the same sign; anything else is itself.
+fn flushed(value: Scalar) -> Scalar {
+    let dtype = value.dtype();
+    let (exponent, sign): (u128, u128) = match dtype {
+        DType::BF16 => (0x7f80, 0x8000),
+        DType::F16 => (0x7c00, 0x8000),
+        DType::F32 => (0x7f80_0000, 1 << 31),
+        DType::F64 => (0x7ff0_0000_0000_0000, 1 << 63),
+        _ => return value,
+    };
+    let bits = value.bits();
+    if bits & exponent == 0 { Scalar::from_bits(dtype, bits & sign) } else { value }
 }

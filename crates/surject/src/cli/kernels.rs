@@ -183,7 +183,9 @@ pub(super) fn written(
     let arithmetic = kernels.iter().map(|kernel| legal_for(kernel, own));
     let arithmetic: Vec<Kernel> = arithmetic.collect::<Result<_, _>>().map_err(|error| refused(&error))?;
     if shown == Shown::Cpu {
-        let module = surject_cpu::write::module(&arithmetic).map_err(|error| refused(&error))?;
+        let missing = || Failure::bad_input(format!("there is no CPU `{machine}`"));
+        let cpu = surject_cpu::Cpu::named(machine).ok_or_else(missing)?;
+        let module = surject_cpu::write::module(&cpu, &arithmetic).map_err(|error| refused(&error))?;
         return Ok(module.text());
     }
     let written: Result<Vec<_>, _> = arithmetic.iter().map(surject_gpu::write::write).collect();

@@ -38,7 +38,7 @@ pub struct Arguments {
     /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
     #[arg(long, value_name = "PASSES")]
     mlir_passes: Option<String>,
-    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `sm_80`, `sm_90a` or `sm_100`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90a` or `sm_100`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited. In the
@@ -90,7 +90,7 @@ pub(super) enum Form {
     Llvm,
     /// Assembly of this machine.
     Asm,
-    /// The kernels of the kernel IR as MLIR for a CPU (`--machine generic`, `avx2` or `avx512`).
+    /// The kernels of the kernel IR as MLIR for a CPU (`--machine generic`, `avx2`, `avx512` or `amx`).
     Cpu,
     /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
     Gpu,
@@ -276,12 +276,10 @@ pub(super) fn emit(
     let fail = |e: &dyn fmt::Display| Failure::unsupported(format!("{name}: {e}"));
     let lowered = || {
         let function = super::function_name(program, None, name)?;
-        let mut options = surject_codegen::Options::default();
-        if scheduling.file.is_some() {
-            let found = program.function(&function).cloned().unwrap_or_default();
-            let given = kernels::schedules(scheduling.file, &found)?;
-            options.scheduled = Some(scheduled(scheduling.named, given, Which::Given)?);
-        }
+        let found = program.function(&function).cloned().unwrap_or_default();
+        let given = kernels::schedules(scheduling.file, &found)?;
+        let scheduled = Some(scheduled(scheduling.named, given, Which::Chosen)?);
+        let options = surject_codegen::Options { scheduled, ..Default::default() };
         surject_codegen::lower_with(program, &function, &Target::host(), &options).map_err(|e| fail(&e))
     };
     match form {

@@ -31,7 +31,7 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `sm_80`, `sm_90a` or
+    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90a` or
     /// `sm_100`;
     /// for the back end `cuda` a GPU, without it that of the device; for `cpu` with `--schedule` a CPU, without it the one
     /// that is like this processor; for `code` a processor (`generic`, `avx2`, `avx512`), without it this one.
@@ -72,6 +72,10 @@ pub struct Arguments {
     /// The function to run.
     #[arg(long, value_name = "NAME")]
     func: Option<String>,
+    /// Run so often, and take the results of the last run: a GPU records what it has done, and replays it from the second run
+    /// on.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
     /// Run for at least one second and print compile and run times.
     #[arg(long)]
     time: bool,
@@ -102,6 +106,14 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     let (mut results, first) = stage("running", || runner.run(&inputs)).into_pair()?;
     let compile = times.total();
     times.note("first run", first);
+    for _ in 1..arguments.runs {
+        results = runner.run(&inputs)?;
+    }
+    if let Runner::Cuda(session) = &runner {
+        for why in session.refused() {
+            eprintln!("warning: the device does not record these calls, and does them one by one: {why}");
+        }
+    }
     if let Some(folder) = &arguments.out {
         let outputs = tensor.as_ref().map_or(results.len(), |t| t.lowered.outputs.len());
         save(folder, &results[..outputs.min(results.len())])?;
@@ -147,10 +159,11 @@ fn execute_spec(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failur
     let compiled = arguments.profile
         || arguments.subnormals == Subnormals::Flush
         || arguments.mlir_passes.is_some()
+        || arguments.runs > 1
         || !arguments.rules.is_empty();
     if compiled {
         return Err(Failure::bad_input(
-            "the back end `spec` runs programs as they stand: no rules, passes, profiles or flushed numbers",
+            "the back end `spec` runs programs as they stand: no rules, passes, profiles, further runs or flushed numbers",
         ));
     }
     let source = Source::load(&arguments.program)?;
@@ -367,7 +380,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     let machine = arguments.machine.as_deref();
     let which = match arguments.backend {
         Backend::Kernel if arguments.native => Some(Which::All),
-        Backend::Cpu | Backend::Code if arguments.schedule.is_some() => Some(Which::Given),
+        Backend::Cpu | Backend::Code => Some(Which::Chosen),
         _ => None,
     };
     if arguments.backend == Backend::Code {

@@ -33,6 +33,8 @@ pub enum Share {
     /// The matrix units of a warp so many rows and all columns; products of `f16`, `bf16` or tf32 are not rounded before
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
+    /// The same, each warp so many rows and columns: squares read least of shared memory for their products.
+    Warps([i64; 2]),
     /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
     Group(Feed),
 }
@@ -75,14 +77,33 @@ impl Tiles {
         self.loops[0].split(',')
     }
 
-    /// The warps of a block: each has some rows of the tile.
+    /// The warps of a block: each has some rows of the tile, or some rows and columns.
     pub fn warps(&self) -> i64 {
         match self.share {
             Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
             Share::Grid { own: [rows, _], across } => {
                 self.tile[0] / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
+            Share::Warps([rows, _]) => self.tile[0] / rows.max(1) * self.warps_across(),
             Share::Group(_) => self.tile[0] / GROUP_ROWS,
+        }
+    }
+
+    /// The rows and columns of a warp.
+    pub(crate) fn of_warp(&self) -> [i64; 2] {
+        match self.share {
+            Share::Warp(rows) => [rows, self.tile[1]],
+            Share::Warps(own) => own,
+            Share::Group(_) => [GROUP_ROWS, self.tile[1]],
+            Share::Thread(_) | Share::Grid { .. } => [self.tile[0] / self.warps().max(1), self.tile[1]],
+        }
+    }
+
+    /// The warps of a block that have the same rows.
+    pub fn warps_across(&self) -> i64 {
+        match self.share {
+            Share::Warps([_, columns]) => self.tile[1] / columns.max(1),
+            _ => 1,
         }
     }
 
@@ -115,7 +136,7 @@ impl Tiles {
         let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err(
-                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M|group|group tma`".into()
+                "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|group tma`".into()
             );
         };
         let (share, masked) = match share {
@@ -128,10 +149,11 @@ impl Tiles {
                 Share::Grid { own: [number(own)?, number(lanes)?], across: number(across)? }
             }
             ["warp", own] => Share::Warp(number(own)?),
+            ["warp", rows, columns] => Share::Warps([number(rows)?, number(columns)?]),
             ["group"] => Share::Group(Feed::Threads),
             ["group", "tma"] => Share::Group(Feed::Boxes),
             _ => {
-                return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS`, \
+                return Err("a tile is shared by `thread ROWS COLUMNS`, `grid ROWS COLUMNS across THREADS`, `warp ROWS`, `warp ROWS COLUMNS`, \
                             `group` or `group tma`"
                     .into());
             }
@@ -151,6 +173,7 @@ impl fmt::Display for Tiles {
                 write!(f, "grid {rows} {columns} across {across}")?
             }
             Share::Warp(rows) => write!(f, "warp {rows}")?,
+            Share::Warps([rows, columns]) => write!(f, "warp {rows} {columns}")?,
             Share::Group(feed) => write!(f, "group{}", feed.text())?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }

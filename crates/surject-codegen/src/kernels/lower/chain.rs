@@ -329,6 +329,9 @@ impl Block<'_> {
             Share::Grid { own: [rows, _], across } => {
                 self.tiles.rows / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
+            Share::Warps([rows, columns]) => {
+                self.tiles.rows / rows.max(1) * (self.tiles.tiles[0][0] / columns.max(1))
+            }
             Share::Group(_) => self.tiles.rows / GROUP_ROWS,
         }
     }
@@ -409,7 +412,7 @@ impl Block<'_> {
 fn stages(c: &Contraction, turns: &Turns) -> i64 {
     match c.tiles.share {
         Share::Thread(_) | Share::Grid { .. } => turns.count.min(2),
-        Share::Warp(_) | Share::Group(_) => 1,
+        Share::Warp(_) | Share::Warps(_) | Share::Group(_) => 1,
     }
 }
 

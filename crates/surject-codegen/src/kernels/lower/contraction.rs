@@ -8,7 +8,7 @@ mod bring;
 mod threads;
 pub(super) mod warps;
 
-use super::super::contraction::{Bring, Condition, Contraction, Feed, GROUP_ROWS, Share, WARP, WIDEST};
+use super::super::contraction::{Bring, Condition, Contraction, Feed, Share, WARP, WIDEST};
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
@@ -157,15 +157,15 @@ impl Lowering<'_> {
             Share::Thread(_) => false,
             // The first tiles are copied before it is known that there are any.
             Share::Grid { .. } => !matches!(turns.picked, Picked::Listed(_)),
-            Share::Warp(_) | Share::Group(_) => true,
+            Share::Warp(_) | Share::Warps(_) | Share::Group(_) => true,
         };
         let asynchronous = in_background && self.expression.copies(c);
         let stages = match c.tiles.share {
             Share::Thread(_) => 2,
             Share::Grid { .. } if asynchronous => warps::STAGES,
             Share::Grid { .. } => 2,
-            Share::Warp(_) if asynchronous => warps::STAGES,
-            Share::Warp(_) => 1,
+            Share::Warp(_) | Share::Warps(_) if asynchronous => warps::STAGES,
+            Share::Warp(_) | Share::Warps(_) => 1,
             Share::Group(_) => warps::GROUP_STAGES,
         };
         let stages = stages.min(turns.count);
@@ -177,11 +177,11 @@ impl Lowering<'_> {
             Share::Grid { own, .. } => {
                 self.by_threads(c, own, (&left, &right), turns, asynchronous.then_some(stages))
             }
-            Share::Warp(rows) => {
-                self.by_warps(c, rows, (&left, &right), turns, asynchronous.then_some(stages))
+            Share::Warp(_) | Share::Warps(_) => {
+                self.by_warps(c, (&left, &right), turns, asynchronous.then_some(stages))
             }
             Share::Group(Feed::Boxes) => self.by_boxes(c, (&left, &right), turns, stages),
-            Share::Group(Feed::Threads) => self.by_warps(c, GROUP_ROWS, (&left, &right), turns, Some(stages)),
+            Share::Group(Feed::Threads) => self.by_warps(c, (&left, &right), turns, Some(stages)),
         }
     }
 
@@ -199,7 +199,7 @@ impl Lowering<'_> {
             Share::Thread(own) | Share::Grid { own, .. } => {
                 self.by_threads(c, own, (&left, &right), turns, None)
             }
-            Share::Warp(rows) => self.by_warps(c, rows, (&left, &right), turns, None),
+            Share::Warp(_) | Share::Warps(_) => self.by_warps(c, (&left, &right), turns, None),
             Share::Group(_) => Err(CodegenError::malformed("a chain by four warps together")),
         }
     }
@@ -210,7 +210,7 @@ impl Lowering<'_> {
     }
 
     /// The same of a loop, or of several that run as one.
-    fn set_rows(&mut self, (own, group): (LoopId, &[(LoopId, i64)]), at: Affine) {
+    pub(super) fn set_rows(&mut self, (own, group): (LoopId, &[(LoopId, i64)]), at: Affine) {
         if group.len() < 2 {
             return self.set(own, at);
         }

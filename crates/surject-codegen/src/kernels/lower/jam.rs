@@ -14,7 +14,7 @@ use surject_ir::AccOp;
 use surject_kernel::{Affine, Value};
 
 /// What one of the iterations knows that the others do not.
-struct Own {
+pub(super) struct Own {
     /// Which iteration of each loop it is.
     numbers: Vec<(LoopId, i64)>,
     frames: Vec<super::Frame>,
@@ -63,17 +63,21 @@ impl Lowering<'_> {
         }
         let lanes = axes[in_step..].iter().find(|a| a.kind == AxisKind::Lanes);
         self.lanes = lanes.map(|a| (a.of, a.extent as usize));
-        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
-        self.reductions_in_step(&roots, LoopSet::default(), &mut own)?;
-        for own in &mut own {
-            self.within(own, |lowering| lowering.store())?;
+        if let Some(accumulation) = self.adding {
+            self.add_block_in_step(accumulation, &mut own)?;
+        } else {
+            let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+            self.reductions_in_step(&roots, LoopSet::default(), &mut own)?;
+            for own in &mut own {
+                self.within(own, |lowering| lowering.store())?;
+            }
         }
         self.return_to(&outside);
         Ok(())
     }
 
     /// Does something as one of the iterations.
-    fn within<T>(&mut self, own: &mut Own, f: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+    pub(super) fn within<T>(&mut self, own: &mut Own, f: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
         let depth = self.frames.len();
         self.frames.append(&mut own.frames);
         std::mem::swap(&mut self.places, &mut own.places);
@@ -88,7 +92,7 @@ impl Lowering<'_> {
         let dag = &self.expression.dag;
         for n in dag.reachable(roots) {
             let Node::Reduce { op, body, .. } = dag[n].node else { continue };
-            let Some(first) = all.first_mut() else { continue };
+            let Some(first) = all.first_mut().filter(|_| !self.sums.contains_key(&n)) else { continue };
             if dag[n].deps.meets(later) || self.within(first, |l| Ok(l.cached(n).is_some()))? {
                 continue;
             }
@@ -140,7 +144,7 @@ impl Lowering<'_> {
     }
 
     /// The loops of a reduction from one on, and the terms of all iterations in them.
-    fn terms_in_step(
+    pub(super) fn terms_in_step(
         &mut self,
         axes: &[Axis],
         i: usize,

@@ -84,7 +84,7 @@ impl Lowering<'_> {
             self.lanes = Some((t.across, size as usize));
         }
         for rows in &mut rows {
-            self.transpose_square(rows);
+            self.transpose_square(rows, 1);
         }
         for number in 0..size {
             self.lanes = Some((t.along, size as usize));
@@ -101,22 +101,23 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Transposes a square of vectors: blocks of lanes change places, of one lane first, then of twice as many.
-    fn transpose_square(&mut self, rows: &mut [Value]) {
+    /// Transposes a square of vectors, whose elements are so many neighbours: blocks of elements change places, of one first,
+    /// then of twice as many.
+    pub(super) fn transpose_square(&mut self, rows: &mut [Value], unit: usize) {
         let size = rows.len();
+        let all = size * unit;
         let mut block = 1;
         while block < size {
             for i in (0..size).filter(|i| i & block == 0) {
                 let (upper, lower) = (rows[i], rows[i + block]);
                 let ty = self.b.ty(upper);
+                let by = block * unit;
                 // Lanes of the second value count on from those of the first.
                 let lanes = |from: usize| -> Vec<usize> {
-                    (0..size)
-                        .map(|l| if l & block == 0 { l + from } else { l - block + from + size })
-                        .collect()
+                    (0..all).map(|l| if l & by == 0 { l + from } else { l - by + from + all }).collect()
                 };
                 rows[i] = self.b.pure(Op::Shuffle(upper, lower, lanes(0)), ty);
-                rows[i + block] = self.b.pure(Op::Shuffle(upper, lower, lanes(block)), ty);
+                rows[i + block] = self.b.pure(Op::Shuffle(upper, lower, lanes(by)), ty);
             }
             block *= 2;
         }

@@ -5,19 +5,20 @@
 //! have their fill there, so that the loops inside need no guards. Loops that move alike in the tensor, as those of a window and
 //! of its elements do, are one in the panel: it has what windows have in common once.
 
-use super::{Axis, AxisKind, Nest};
+use super::{Accumulation, Axis, AxisKind, Nest};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::expression::Expression;
 
-/// The most bytes of all panels of a kernel, which are on the stack of a thread.
+/// The most bytes of a panel, which is on the stack of a thread.
 const MOST: i64 = 1 << 19;
 
 /// A loop of a panel.
 #[derive(Clone, Debug)]
 pub(crate) struct PanelLoop {
-    /// The loop of the expression; several where they move alike.
-    pub(crate) of: Vec<LoopId>,
+    /// The loops of the expression, and how far one of their steps goes in this one: several where they move alike. The
+    /// first one goes by single steps.
+    pub(crate) of: Vec<(LoopId, i64)>,
     /// How many of its iterations a panel has.
     pub(crate) span: i64,
     /// How many elements apart neighbours are in the panel.
@@ -35,18 +36,40 @@ pub(crate) struct Panel {
     pub(crate) elements: i64,
     /// How many elements are copied at once.
     pub(crate) lanes: i64,
+    /// Is it copied for a block of terms that are accumulated?
+    pub(crate) of_blocks: bool,
 }
 
-/// The panels of the loads of a tensor, copied where an iteration of a loop over points begins.
-pub(crate) fn panels(
+/// The loops of a schedule, for panels.
+pub(super) struct Nests<'a> {
+    pub(super) nests: &'a [Nest],
+    /// The loops whose last block is not whole.
+    pub(super) cut: &'a [LoopId],
+    pub(super) accumulations: &'a [Accumulation],
+}
+
+/// The place of a panel among the loops.
+struct At<'a> {
+    name: &'a str,
+    /// The loops over points inside of it.
+    inside: &'a [Axis],
+    /// The accumulation in which it is copied.
+    of: Option<&'a Accumulation>,
+}
+
+/// The panels of the loads of a tensor, copied where an iteration of a loop over points, or over blocks, begins.
+pub(super) fn panels(
     expression: &Expression,
-    nests: &[Nest],
+    nests: &Nests<'_>,
     tensor: &str,
     at: &str,
 ) -> Result<Vec<Panel>, String> {
-    let points = &nests[0].1;
-    let position = points.iter().position(|a| a.name == at);
-    let position = position.ok_or_else(|| format!("`{at}` is no loop over points"))?;
+    let points = &nests.nests[0].1;
+    let of = nests.accumulations.iter().find(|a| a.has_inside(nests.nests, at));
+    let of_blocks = of.filter(|a| a.blocks.iter().any(|b| b.name == at));
+    let name = of_blocks.map_or(at, |a| a.at.as_str());
+    let position = points.iter().position(|a| a.name == name);
+    let position = position.ok_or_else(|| format!("`{at}` is no loop over points, or over blocks"))?;
     if !matches!(points[position].kind, AxisKind::Serial | AxisKind::Parallel(surject_kernel::Level::Task)) {
         return Err(format!("iterations of `{at}` do not begin one after the other, each with its copy"));
     }
@@ -67,36 +90,93 @@ pub(crate) fn panels(
         return Err(format!("`{tensor}` is stored, and a copy of it would be old"));
     }
     let inside = &points[position + 1..];
-    loads.into_iter().map(|load| panel(expression, nests, inside, load, at)).collect()
+    let summed = |a: &Accumulation| -> Vec<NodeId> {
+        a.sums.iter().flat_map(|s| dag.all_reachable(&[s.reduction])).collect()
+    };
+    let summed = of.map(summed).unwrap_or_default();
+    let mut found = Vec::new();
+    for load in loads {
+        let of = of.filter(|_| summed.contains(&load));
+        if of.is_some() || of_blocks.is_none() {
+            found.push(panel(expression, nests, &At { name: at, inside, of }, load)?);
+        }
+    }
+    if found.is_empty() {
+        Err(format!("no block over `{at}` loads anything of `{tensor}`"))
+    } else {
+        Ok(found)
+    }
 }
 
 /// The panel of a load that the loops inside of one read.
-fn panel(
-    expression: &Expression,
-    nests: &[Nest],
-    inside: &[Axis],
-    load: NodeId,
-    at: &str,
-) -> Result<Panel, String> {
+fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) -> Result<Panel, String> {
     let dag = &expression.dag;
-    let Node::Load { address, guards, .. } = &dag[load].node else { return Err("no load".into()) };
-    let lanes = inside.last().filter(|a| a.kind == AxisKind::Lanes);
-    // How far a loop moves in the tensor and in guards, where guards bound it.
-    let moves = |l: LoopId| -> Vec<i64> {
-        std::iter::once(address.coeff(l)).chain(guards.iter().map(|g| g.expr.coeff(l))).collect()
-    };
-    let bounded = |a: LoopId, b: LoopId| {
-        guards.iter().any(|g| {
-            let of = g.expr.loops();
-            of.contains(a) && of.contains(b) && of.loops().count() == 2
-        })
-    };
+    let Node::Load { address, .. } = &dag[load].node else { return Err("no load".into()) };
+    let lanes = at.inside.last().filter(|a| a.kind == AxisKind::Lanes);
+    let is_lanes = |l: &PanelLoop| lanes.is_some_and(|lanes| l.of[0].0 == lanes.of);
+    let mut spans = spans(expression, nests, at, load)?;
+    spans.sort_by_key(|s| address.coeff(s.0).unsigned_abs());
     let mut loops: Vec<PanelLoop> = Vec::new();
-    for of in dag[load].deps.loops() {
+    for (of, span) in spans {
+        let alone = lanes.is_some_and(|lanes| lanes.of == of);
+        let alike = loops.iter_mut().filter(|l| !alone && !is_lanes(l) && l.of.len() == 1).find_map(|l| {
+            let by = moves_alike(expression, nests.cut, load, [l.of[0].0, of]).filter(|&by| by <= l.span)?;
+            Some((l, by))
+        });
+        match alike {
+            Some((l, by)) => {
+                l.span += by * (span - 1);
+                l.of.push((of, by));
+            }
+            None => loops.push(PanelLoop { of: vec![(of, 1)], span, stride: 0 }),
+        }
+    }
+    // What lies next to each other stands last.
+    let key = |l: &PanelLoop| if is_lanes(l) { 0 } else { address.coeff(l.of[0].0).unsigned_abs().max(1) };
+    loops.sort_by_key(|l| std::cmp::Reverse(key(l)));
+    let widest = lanes.map_or(1, |l| l.extent);
+    let sizes = [64, 32, 16, 8, 4, 2].into_iter().filter(|&by| by <= widest);
+    let at_once = loops.last().map_or(1, |l| {
+        let next = address.coeff(l.of[0].0) == 1;
+        let fits = |by: &i64| if next { *by <= l.span } else { l.span % by == 0 };
+        sizes.clone().find(fits).unwrap_or(1)
+    });
+    // Whole vectors are stored, also where less of the last one exists.
+    let mut elements = 1i64;
+    for (i, l) in loops.iter_mut().rev().enumerate() {
+        let span = if i == 0 { (l.span + at_once - 1) / at_once * at_once } else { l.span };
+        l.stride = elements;
+        elements = elements.checked_mul(span).ok_or("a panel of too many elements")?;
+    }
+    let bytes = elements.saturating_mul(dag[load].dtype.size() as i64);
+    if bytes > MOST {
+        return Err(format!("a panel of {bytes} bytes; one has at most {MOST}"));
+    }
+    let of_blocks = at.of.is_some();
+    Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, of_blocks })
+}
+
+/// The loops of a load that run more than once inside of one, and how many of their iterations they have there.
+fn spans(
+    expression: &Expression,
+    nests: &Nests<'_>,
+    &At { name: at, inside, of: accumulation }: &At<'_>,
+    load: NodeId,
+) -> Result<Vec<(LoopId, i64)>, String> {
+    let (nests, mut all) = (nests.nests, Vec::new());
+    // Of a reduction that takes its terms in blocks those of one are read.
+    let reduced = |(reduction, axes): &Nest| -> Vec<Axis> {
+        let axes = match accumulation.zip(*reduction) {
+            Some((a, reduction)) => a.inside(reduction, axes, at),
+            None => &axes[..],
+        };
+        axes.to_vec()
+    };
+    for of in expression.dag[load].deps.loops() {
         let span = |axes: &[Axis]| axes.iter().filter(|a| a.of == of).map(|a| a.extent).product::<i64>();
         let in_points = nests[0].1.iter().any(|a| a.of == of);
-        let reduced = nests[1..].iter().filter(|n| n.1.iter().any(|a| a.of == of));
-        let reduced: Option<i64> = reduced.map(|n| span(&n.1)).max();
+        let terms = nests[1..].iter().filter(|n| n.1.iter().any(|a| a.of == of));
+        let reduced: Option<i64> = terms.map(|n| span(&reduced(n))).max();
         let span = match (in_points, reduced) {
             (true, Some(_)) => {
                 return Err(format!("`{}` is a loop over points and of a reduction", expression.name(of)));
@@ -111,38 +191,30 @@ fn panel(
             }
             (false, reduced) => reduced.unwrap_or(1),
         };
-        let alike = loops.iter_mut().find(|l| {
-            let is_lanes = lanes.is_some_and(|lanes| lanes.of == of || l.of.contains(&lanes.of));
-            span > 1 && l.of.len() == 1 && !is_lanes && moves(l.of[0]) == moves(of) && bounded(l.of[0], of)
-        });
-        match alike {
-            Some(l) => {
-                l.span += span - 1;
-                l.of.push(of);
-            }
-            None if span > 1 => loops.push(PanelLoop { of: vec![of], span, stride: 0 }),
-            None => {}
+        if span > 1 {
+            all.push((of, span));
         }
     }
-    // What lies next to each other stands last.
-    let key = |l: &PanelLoop| match lanes {
-        Some(lanes) if l.of.contains(&lanes.of) => 0,
-        _ => address.coeff(l.of[0]).unsigned_abs().max(1),
-    };
-    loops.sort_by_key(|l| std::cmp::Reverse(key(l)));
-    let mut elements = 1i64;
-    for l in loops.iter_mut().rev() {
-        l.stride = elements;
-        elements = elements.checked_mul(l.span).ok_or("a panel of too many elements")?;
-    }
-    let bytes = elements.saturating_mul(dag[load].dtype.size() as i64);
-    if bytes > MOST {
-        return Err(format!("a panel of {bytes} bytes; one has at most {MOST}"));
-    }
-    let widest = lanes.map_or(1, |l| l.extent);
-    let at_once = loops.last().map_or(1, |l| {
-        let divides = |&by: &i64| l.span % by == 0;
-        [64, 32, 16, 8, 4, 2].into_iter().filter(|&by| by <= widest).find(divides).unwrap_or(1)
+    Ok(all)
+}
+
+/// How many steps of a loop are one of another one, in the tensor and in all guards, if they always are: as those of a
+/// window and of its elements. What lies between the first element and the last one of both is inside of the tensor then, or
+/// a guard says that it is not.
+fn moves_alike(
+    expression: &Expression,
+    cut: &[LoopId],
+    load: NodeId,
+    [base, other]: [LoopId; 2],
+) -> Option<i64> {
+    let Node::Load { address, guards, .. } = &expression.dag[load].node else { return None };
+    let by = address.coeff(other).checked_div(address.coeff(base)).filter(|&by| by >= 1)?;
+    let moves = std::iter::once(address).chain(guards.iter().map(|g| &g.expr));
+    let alike = moves.into_iter().all(|lin| lin.coeff(base).checked_mul(by) == Some(lin.coeff(other)));
+    let bounded = guards.iter().any(|g| {
+        let of = g.expr.loops();
+        of.contains(base) && of.contains(other) && of.loops().count() == 2
     });
-    Ok(Panel { load, at: at.to_string(), loops, elements, lanes: at_once })
+    let whole = !cut.contains(&base) && !cut.contains(&other);
+    (alike && (bounded || whole)).then_some(by)
 }

@@ -45,11 +45,13 @@ pub(super) struct Members {
     weight: usize,
 }
 
-/// Functions that are compiled together with the text of what they do, and the bytes of all text.
+/// Functions that are compiled together, with the text of what they do.
 #[derive(Default)]
 pub(super) struct Piece {
     functions: Vec<(Arc<Function>, Arc<str>)>,
+    /// How long it takes to compile them: the bytes of all text, and so many beside as wide vectors take.
     pub(super) bytes: usize,
+    beside: usize,
 }
 
 impl Piece {
@@ -62,6 +64,9 @@ impl Piece {
         for function in &kernel.functions {
             piece.add(function.clone().prefixed(&name(number)));
         }
+        // Half of the text of a kernel is about vectors.
+        piece.beside = piece.bytes * (kernel.registers - 1) / 2;
+        piece.bytes += piece.beside;
         piece
     }
 
@@ -194,8 +199,9 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The parts of a module of so many bytes, for so many threads; `None`: it stays whole.
-    pub(super) fn divide(&self, bytes: usize, threads: usize) -> Option<Vec<Members>> {
+    /// The parts of a module of so many bytes of text, for so many threads; `None`: it stays whole.
+    pub(super) fn divide(&self, text: usize, threads: usize) -> Option<Vec<Members>> {
+        let bytes = text + self.kernels.iter().map(|piece| piece.beside).sum::<usize>();
         let cold_weight = self.cold_weight(self.cold_bytes);
         let total = bytes - (self.cold_bytes - cold_weight);
         // The entry may have a part to itself.

@@ -78,11 +78,11 @@ impl Lowering<'_> {
         let (stage, parity) = (carried[0], carried[1]);
         let barrier = |mem| PhaseBarrier { mem, at: stage.into() };
         self.b.effect(Op::Phase(barrier(ring.full), Phasing::Wait(parity)));
-        self.multiply(c, (GROUP_ROWS, acc), (left, right), (warp, &stage.into()))?;
+        self.multiply(c, acc, (left, right), (warp, &stage.into()))?;
         self.b.effect(Op::Phase(barrier(ring.empty), Phasing::Arrive));
         let next = self.next_turn((stage, parity), ring)?;
         self.b.close_for(&next);
-        self.results_of_warp(c, (GROUP_ROWS, acc), (left, right), warp)
+        self.results_of_warp(c, acc, (left, right), warp)
     }
 
     /// What the last warp does. Before a stage is filled anew, all have multiplied what is in it; at first nothing is.

@@ -4,7 +4,7 @@
 
 use super::super::super::contraction::{Share, factors_of_units, sum_of_units};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
-use surject_ir::Scalar;
+use surject_ir::{BinaryOp, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Team, Tile, Type, Value};
 
 /// Stages of shared memory for copies in the background.
@@ -19,12 +19,11 @@ impl Lowering<'_> {
     pub(super) fn by_warps(
         &mut self,
         c: &Contraction,
-        rows: i64,
         sides: (&Side, &Side),
         turns: &Turns,
         stages: Option<i64>,
     ) -> Lowered<()> {
-        let (columns, warps) = (c.tiles.tile[1], c.tiles.warps());
+        let ([rows, columns], warps) = (c.tiles.of_warp(), c.tiles.warps());
         let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
@@ -40,7 +39,7 @@ impl Lowering<'_> {
             self.b.open_if(needed);
         }
         match stages {
-            Some(stages) => self.turns_in_background(c, (rows, acc), sides, turns, (warp, stages))?,
+            Some(stages) => self.turns_in_background(c, acc, sides, turns, (warp, stages))?,
             None => {
                 let end = self.end_of_turns(turns)?;
                 let (number, _) = self.b.open_for(0, end, 1, LoopKind::Serial, &[]);
@@ -55,14 +54,14 @@ impl Lowering<'_> {
                 self.b.effect(Op::Barrier(Level::Block));
                 self.frames.truncate(depth);
                 self.b.close_for(&[]);
-                self.multiply(c, (rows, acc), sides, (warp, &0.into()))?;
+                self.multiply(c, acc, sides, (warp, &0.into()))?;
                 self.b.close_for(&[]);
             }
         }
         if needed.is_some() {
             self.b.close_if(&[]);
         }
-        self.results_of_warp(c, (rows, acc), sides, warp)?;
+        self.results_of_warp(c, acc, sides, warp)?;
         self.b.close_for(&[]);
         Ok(())
     }
@@ -75,7 +74,7 @@ impl Lowering<'_> {
     fn turns_in_background(
         &mut self,
         c: &Contraction,
-        acc: (i64, Mem),
+        acc: Mem,
         sides: (&Side, &Side),
         turns: &Turns,
         (warp, stages): (Value, i64),
@@ -124,16 +123,29 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The first row and the first column of the tile that a warp sums. Warps that are neighbours have the same rows.
+    fn first_of_warp(&mut self, c: &Contraction, warp: Value) -> Lowered<[Affine; 2]> {
+        let ([rows, columns], across) = (c.tiles.of_warp(), c.tiles.warps_across());
+        let times = |number: Value, by: i64| Affine::from(number).times(by).ok_or_else(overflow);
+        if across == 1 {
+            return Ok([times(warp, rows)?, 0.into()]);
+        }
+        let (last, bits) = (self.integer(across - 1), self.integer(i64::from(across.trailing_zeros())));
+        let down = self.b.binary(BinaryOp::ShrLogical, warp, bits);
+        let right = self.b.binary(BinaryOp::And, warp, last);
+        Ok([times(down, rows)?, times(right, columns)?])
+    }
+
     /// Adds the products of a stage to the sums of a warp.
     pub(in crate::kernels::lower) fn multiply(
         &mut self,
         c: &Contraction,
-        (rows, acc): (i64, Mem),
+        acc: Mem,
         (left, right): (&Side, &Side),
         (warp, stage): (Value, &Affine),
     ) -> Lowered<()> {
-        let [_, columns, terms] = c.tiles.tile;
-        let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
+        let ([rows, columns], terms) = (c.tiles.of_warp(), c.tiles.tile[2]);
+        let [first_row, first_column] = self.first_of_warp(c, warp)?;
         let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
         let ((row, left_term), (column, right_term)) = (strides(left), strides(right));
@@ -142,9 +154,15 @@ impl Lowering<'_> {
             team,
             factors: factors_of_units(self.expression.dag[c.parts.left].dtype),
             sizes: MatMulSizes { m: rows as usize, n: columns as usize, k: terms as usize },
-            acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1 },
-            a: Tile { mem: left.mem, at: operand(left, &own)?, row, column: left_term },
-            b: Tile { mem: right.mem, at: operand(right, &0.into())?, row: right_term, column },
+            acc: Tile { mem: acc, at: 0.into(), row: columns, column: 1, interleaved: 1 },
+            a: Tile { mem: left.mem, at: operand(left, &first_row)?, row, column: left_term, interleaved: 1 },
+            b: Tile {
+                mem: right.mem,
+                at: operand(right, &first_column)?,
+                row: right_term,
+                column,
+                interleaved: 1,
+            },
         });
         Ok(())
     }
@@ -153,19 +171,20 @@ impl Lowering<'_> {
     pub(super) fn results_of_warp(
         &mut self,
         c: &Contraction,
-        (rows, acc): (i64, Mem),
+        acc: Mem,
         (left, right): (&Side, &Side),
         warp: Value,
     ) -> Lowered<()> {
-        let columns = c.tiles.tile[1];
-        let own = Affine::from(warp).times(rows).ok_or_else(overflow)?;
+        let [rows, columns] = c.tiles.of_warp();
+        let [own, first_column] = self.first_of_warp(c, warp)?;
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
         self.set_own(left, left.first.plus(&line, 1).ok_or_else(overflow)?);
         let (column, _) = self.b.open_for(0, columns, PAIR, LoopKind::Serial, &[]);
         let column = Affine::from(column).plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
         self.lanes = Some((right.own, PAIR as usize));
-        self.set(right.own, right.first.plus(&column, 1).ok_or_else(overflow)?);
+        let at = right.first.plus(&first_column, 1).and_then(|first| first.plus(&column, 1));
+        self.set(right.own, at.ok_or_else(overflow)?);
         let from = column.plus(&Affine::from(row), columns).ok_or_else(overflow)?;
         let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
         let value = self.b.load(Place::new(acc, from), Type::vector(joined, PAIR as usize));

@@ -130,7 +130,7 @@ impl Online<'_> {
         self.b().close_for(&[]);
         let (queries, keys) = (self.queries.clone(), self.keys.clone());
         let zero = Affine::from(0);
-        self.first.multiply(of_scores, (w.rows, w.sums[0]), (&queries, &keys), (w.agents.warp, &zero))?;
+        self.first.multiply(of_scores, w.sums[0], (&queries, &keys), (w.agents.warp, &zero))?;
         let first_column = Affine::from(tile).times(w.columns[0]).ok_or_else(overflow)?;
         self.put_scores(&w, &first_column)?;
         let w = self.open_again(w);
@@ -143,9 +143,7 @@ impl Online<'_> {
         self.b().close_for(&[]);
         self.scale_sums(&w)?;
         let (weights, values) = (self.weights.clone(), self.values.clone());
-        self.in_last(|l| {
-            l.multiply(of_sums, (w.rows, w.sums[1]), (&weights, &values), (w.agents.warp, &zero))
-        })?;
+        self.in_last(|l| l.multiply(of_sums, w.sums[1], (&weights, &values), (w.agents.warp, &zero)))?;
         self.b().close_for(&[]);
         Ok(w)
     }

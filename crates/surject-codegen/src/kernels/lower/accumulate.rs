@@ -1,0 +1,136 @@
+//! Reductions whose terms are taken in blocks: what is joined so far is in memory ([`crate::kernels::schedule`]).
+
+use super::jam::Own;
+use super::{Lowered, Lowering};
+use crate::CodegenError;
+use crate::expression::dag::{Node, NodeId};
+use crate::kernels::schedule::{Accumulation, Axis, Sums};
+use surject_kernel::{Affine, LoopKind, Mem, Place, Space, Type, Value};
+
+/// What is joined so far of a reduction.
+pub(super) struct InMemory<'a> {
+    sums: &'a Sums,
+    mem: Mem,
+    /// The iterations of its loops with which it begins.
+    first: Vec<Affine>,
+}
+
+fn overflow() -> CodegenError {
+    CodegenError::overflow("sums in memory")
+}
+
+impl<'a> Lowering<'a> {
+    /// Runs all blocks of the reductions that are accumulated where an iteration of a loop over points begins, for the
+    /// points of the loops inside of it.
+    pub(super) fn accumulate(&mut self, name: &str, axes: &[Axis], inside: usize) -> Lowered<()> {
+        let resolved = self.resolved;
+        for accumulation in resolved.values.accumulations.iter().filter(|a| a.at == name) {
+            for sums in &accumulation.sums {
+                self.begin_sums(sums)?;
+            }
+            let outside = self.outside();
+            self.blocks(accumulation, 0, &axes[inside..])?;
+            self.return_to(&outside);
+        }
+        Ok(())
+    }
+
+    /// Memory of neutral elements.
+    fn begin_sums(&mut self, sums: &'a Sums) -> Lowered<()> {
+        let Node::Reduce { op, .. } = self.expression.dag[sums.reduction].node else {
+            return Err(CodegenError::malformed("sums of no reduction"));
+        };
+        let first = sums.loops.iter().map(|l| self.places.get(&l.0).cloned().unwrap_or_default()).collect();
+        let mem = self.b.alloc("sums", sums.dtype, sums.elements, Space::Stack);
+        let none = self.b.splat(op.neutral(sums.dtype), sums.lanes as usize);
+        let (number, _) = self.b.open_for(0, sums.elements / sums.lanes, 1, LoopKind::Serial, &[]);
+        let at = Affine::from(number).times(sums.lanes).ok_or_else(overflow)?;
+        let at = if sums.lanes > 1 { at.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { at };
+        self.b.store(Place::new(mem, at), none);
+        self.b.close_for(&[]);
+        self.sums.insert(sums.reduction, InMemory { sums, mem, first });
+        Ok(())
+    }
+
+    /// The loops over blocks from one on, and the points inside.
+    fn blocks(&mut self, accumulation: &'a Accumulation, i: usize, inside: &[Axis]) -> Lowered<()> {
+        let Some(axis) = accumulation.blocks.get(i) else {
+            return self.nest(inside, 0, 0);
+        };
+        let outside = self.outside();
+        for part in self.parts(axis) {
+            let opened = self.open_part(axis, &part, &[])?;
+            self.adding = Some(accumulation);
+            self.fill_panels(&axis.name)?;
+            self.blocks(accumulation, i + 1, inside)?;
+            self.adding = None;
+            self.close_part(opened);
+            self.panels.retain(|_, filled| !filled.is_of(&axis.name));
+            self.return_to(&outside);
+        }
+        Ok(())
+    }
+
+    /// Joins the terms of a block to what is in memory for a point.
+    pub(super) fn add_block(&mut self, accumulation: &Accumulation) -> Lowered<()> {
+        for sums in &accumulation.sums {
+            let (reduction, axes) = self.block_of(accumulation, sums.reduction)?;
+            let (place, ty) = self.sums_here(sums.reduction)?;
+            let so_far = self.b.load(place.clone(), ty);
+            let outside = self.outside();
+            let next = self.terms(axes, 0, &reduction, so_far)?;
+            self.return_to(&outside);
+            self.b.store(place, next);
+        }
+        Ok(())
+    }
+
+    /// The same for iterations that run in step.
+    pub(super) fn add_block_in_step(&mut self, accumulation: &Accumulation, all: &mut [Own]) -> Lowered<()> {
+        for sums in &accumulation.sums {
+            let (reduction, axes) = self.block_of(accumulation, sums.reduction)?;
+            let mut so_far = Vec::new();
+            for own in all.iter_mut() {
+                let (place, ty) = self.within(own, |l| l.sums_here(sums.reduction))?;
+                so_far.push((self.b.load(place.clone(), ty), place));
+            }
+            let outside = self.outside();
+            let values = so_far.iter().map(|s| s.0).collect();
+            let next = self.terms_in_step(axes, 0, &reduction, values, all)?;
+            self.return_to(&outside);
+            so_far.into_iter().zip(next).for_each(|((_, place), next)| self.b.store(place, next));
+        }
+        Ok(())
+    }
+
+    /// A reduction, and its loops inside of a block.
+    fn block_of(&self, accumulation: &Accumulation, id: NodeId) -> Lowered<(super::Reduction, &'a [Axis])> {
+        let Node::Reduce { op, body, .. } = self.expression.dag[id].node else {
+            return Err(CodegenError::malformed("sums of no reduction"));
+        };
+        let axes = self.resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
+        let lanes = self.lanes_of(self.expression.dag[id].deps);
+        let inside = &axes[accumulation.blocks.len().min(axes.len())..];
+        Ok((self.reduction(id, (op, body), axes, lanes), inside))
+    }
+
+    /// Where a reduction is in memory here.
+    fn sums_here(&self, id: NodeId) -> Lowered<(Place, Type)> {
+        let missing = || CodegenError::malformed("sums that nobody began");
+        let InMemory { sums, mem, first } = self.sums.get(&id).ok_or_else(missing)?;
+        let mut at = Affine::from(0);
+        for (&(of, stride), first) in sums.loops.iter().zip(first) {
+            let own = self.places.get(&of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
+            at = at.plus(&own, stride).ok_or_else(overflow)?;
+        }
+        let lanes = self.lanes_of(self.expression.dag[id].deps);
+        Ok((Place::new(*mem, at), Type::vector(sums.dtype, lanes)))
+    }
+
+    /// The value of a reduction all of whose blocks are joined.
+    pub(super) fn load_of_sums(&mut self, id: NodeId) -> Lowered<Value> {
+        let (place, ty) = self.sums_here(id)?;
+        let whole = self.b.load(place, ty);
+        Ok(self.b.convert(whole, self.expression.dag[id].dtype))
+    }
+}

@@ -1,0 +1,140 @@
+//! What directives say that leave the loops as they are: how values are computed, and where they are.
+
+use super::accumulate::accumulation;
+use super::check::Nest;
+use super::keep::keep;
+use super::pack::{Nests, panels};
+use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule, ScheduleError};
+use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::NodeId;
+use crate::kernels::expression::Expression;
+use std::collections::HashSet;
+use surject_kernel::Level;
+
+/// The most bytes of all panels and sums of a kernel: they are on the stack of a thread, once more for the last part of a loop
+/// that a split cuts.
+const MOST_MEMORY: i64 = 3 << 18;
+
+/// What directives say that leave the loops as they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Values {
+    /// The reductions whose products are not rounded.
+    pub(crate) fused: HashSet<NodeId>,
+    /// Those that compare floats as integers.
+    pub(crate) keys: HashSet<NodeId>,
+    /// The loops whose iterations share inverses of divisors.
+    pub(crate) inverses: LoopSet,
+    /// The loads that read panels.
+    pub(crate) panels: Vec<Panel>,
+    /// The terms that are kept.
+    pub(crate) kept: Option<Kept>,
+    /// The reductions whose terms are taken in blocks.
+    pub(crate) accumulations: Vec<Accumulation>,
+}
+
+impl Values {
+    /// Are panels and sums together small enough?
+    fn fits(&self, expression: &Expression) -> Result<(), String> {
+        let panels =
+            self.panels.iter().map(|p| p.elements.saturating_mul(expression.dag[p.load].dtype.size() as i64));
+        let sums = self.accumulations.iter().flat_map(|a| &a.sums);
+        let sums = sums.map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
+        let bytes = panels.chain(sums).fold(0i64, i64::saturating_add);
+        if bytes > MOST_MEMORY {
+            return Err(format!("panels and sums of {bytes} bytes; a kernel has at most {MOST_MEMORY}"));
+        }
+        Ok(())
+    }
+
+    /// Adds a reduction whose terms are taken in blocks.
+    fn accumulate(&mut self, new: Accumulation, blocks: &str) -> Result<(), String> {
+        let again =
+            |a: &Accumulation| a.sums.iter().any(|s| new.sums.iter().any(|n| n.reduction == s.reduction));
+        if self.accumulations.iter().any(again) {
+            return Err(format!("the reduction over `{blocks}` is accumulated already"));
+        }
+        self.accumulations.push(new);
+        Ok(())
+    }
+}
+
+/// The terms that a schedule keeps, if it does.
+pub(super) fn kept(expression: &Expression, schedule: &Schedule) -> Result<Option<Kept>, ScheduleError> {
+    let mut found = None;
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let Directive::Keep { reduced, at } = directive else { continue };
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        if found.is_some() {
+            return Err(fault("the terms of one reduction are kept at most".into()));
+        }
+        found = Some(keep(expression, reduced, at).map_err(fault)?);
+    }
+    Ok(found)
+}
+
+/// What the other directives say of values, in a nest of loops of which some are cut.
+pub(super) fn values(
+    expression: &Expression,
+    schedule: &Schedule,
+    (nests, cut): (&[Nest], &[LoopId]),
+) -> Result<Values, ScheduleError> {
+    let mut found = Values::default();
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let Directive::Accumulate { blocks, at } = directive else { continue };
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let new = accumulation(expression, nests, blocks, at).map_err(fault)?;
+        found.accumulate(new, blocks).and_then(|()| found.fits(expression)).map_err(fault)?;
+    }
+    for (i, directive) in schedule.directives.iter().enumerate() {
+        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let id = |name: &str| expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")));
+        let over = |of: LoopId| -> Vec<NodeId> {
+            nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0).collect()
+        };
+        match directive {
+            Directive::Fma(name) => {
+                let sums = over(id(name)?);
+                if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
+                    return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
+                }
+                found.fused.extend(sums);
+            }
+            Directive::Keys(name) => {
+                let mut compared = over(id(name)?);
+                compared.retain(|&n| expression.compares_floats(n));
+                if compared.is_empty() {
+                    return Err(fault(format!(
+                        "no reduction over `{name}` wants the largest or smallest float"
+                    )));
+                }
+                let of_gpu = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
+                if let Some(shared) = nests.iter().flat_map(|n| &n.1).find(of_gpu) {
+                    return Err(fault(format!(
+                        "agents of a GPU, which compare floats, share `{}`",
+                        shared.name
+                    )));
+                }
+                let mut sums = found.accumulations.iter().flat_map(|a| &a.sums);
+                if sums.any(|s| compared.contains(&s.reduction)) {
+                    return Err(fault(format!("the reduction over `{name}` is accumulated, as floats")));
+                }
+                found.keys.extend(compared);
+            }
+            Directive::Inverse(name) => {
+                found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
+            }
+            Directive::Pack { tensor, at } => {
+                let nests = Nests { nests, cut, accumulations: &found.accumulations };
+                for panel in panels(expression, &nests, tensor, at).map_err(fault)? {
+                    if found.panels.iter().any(|p| p.load == panel.load) {
+                        return Err(fault(format!("`{tensor}` is packed already")));
+                    }
+                    found.panels.push(panel);
+                }
+                found.fits(expression).map_err(fault)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}

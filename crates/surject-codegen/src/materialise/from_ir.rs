@@ -1,0 +1,92 @@
+//! Kernels that the kernel IR makes, as kernels of a program.
+
+use crate::CodegenError;
+use crate::expression::dag::{Buf, buf};
+use crate::kernels::expression::{Expression, Tensor};
+use crate::kernels::lower::Launch;
+use crate::kernels::native::Scheduled;
+use crate::kernels::run;
+use crate::lower::in_place;
+use crate::lower::kernel::Kernel;
+use crate::materialise::store::Stores;
+use crate::normalise::pulled::Pulled;
+use crate::schedule::refused::{Fit, Refused};
+use surject_ir::{Statement, StatementKind, TensorType, Var};
+
+/// The kernel of a launch, whose tensors lie in these places.
+pub(crate) fn kernel(
+    Launch { kernel, tensors }: &Launch,
+    place: &dyn Fn(&Tensor) -> Buf,
+    scheduled: &Scheduled,
+) -> Result<Kernel, CodegenError> {
+    let (body, tasks) = scheduled.tasks(kernel)?;
+    let buffers: Vec<Buf> = tensors.iter().map(place).collect();
+    let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
+    let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
+    let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
+    let bytes = kernel.types.iter().map(|ty| ty.lanes * ty.dtype.size()).max().unwrap_or(0);
+    let registers = (bytes / scheduled.machine.vector_bytes().max(1)).max(1);
+    Ok(Kernel { registers, ..Kernel::plain(body, tasks, buffers, writes, summary) })
+}
+
+impl Stores<'_> {
+    /// The kernel of an expression that the machine's strategies take.
+    pub(crate) fn from_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
+        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let taken = self.expression(whole).and_then(|expression| {
+            scheduled.machine.takes(&expression).map_err(Refused)?;
+            let computed = |tensor: &Tensor| match tensor {
+                Tensor::Var(var) => !self.is_given(*var),
+                Tensor::Target | Tensor::Temporary(_) => true,
+            };
+            match expression.is_batched() && expression.traffic().iter().any(|t| !t.2 && computed(&t.0)) {
+                true => Err(Refused("many products are better made together with their factors")),
+                false => Ok(expression),
+            }
+        });
+        Ok(self.made(whole, &taken?, scheduled))
+    }
+
+    /// The expression as the kernel IR has it.
+    fn expression(&self, Pulled { dag, outer, outputs }: &Pulled) -> Fit<Expression> {
+        if outputs.iter().any(|output| output.join.is_some()) {
+            return Err(Refused("its results are joined"));
+        }
+        let free = outer.iter().copied().collect();
+        Expression::new(dag.clone(), outer.clone(), outputs.clone(), free, &|buf| self.tensor(buf))
+            .map_err(|_| Refused("a tensor has no size"))
+    }
+
+    /// Is a variable a parameter of the function, or a constant?
+    fn is_given(&self, var: Var) -> bool {
+        let function = self.function;
+        let stores = |s: &Statement| s.targets().contains(&var);
+        let constant = |s: &Statement| stores(s) && matches!(s.kind, StatementKind::Constant { .. });
+        function.params.contains(&var) || function.body.statements.iter().any(constant)
+    }
+
+    fn tensor(&self, at: Buf) -> Result<(Tensor, TensorType), CodegenError> {
+        let Some(number) = (at.0 as usize).checked_sub(self.function.vars.len()) else {
+            return Ok((Tensor::Var(Var(at.0)), self.function.ty(Var(at.0)).clone()));
+        };
+        let ty = self.temporaries.get(number).cloned();
+        Ok((Tensor::Temporary(number), ty.ok_or_else(|| CodegenError::malformed("a temporary"))?))
+    }
+
+    fn made(
+        &self,
+        Pulled { dag, outputs, .. }: &Pulled,
+        expression: &Expression,
+        scheduled: &Scheduled,
+    ) -> Result<Kernel, CodegenError> {
+        let made = run::kernel(expression, &*scheduled.machine, "product")?;
+        let place = |tensor: &Tensor| match tensor {
+            Tensor::Temporary(number) => Buf((self.function.vars.len() + number) as u32),
+            Tensor::Var(var) => buf(*var),
+            Tensor::Target => outputs[0].to,
+        };
+        let kernel = kernel(&made.launch, &place, scheduled)?;
+        let in_place = in_place::operands(dag, outputs, None, None);
+        Ok(Kernel { cycles: made.cost.unwrap_or_default(), in_place, ..kernel })
+    }
+}
