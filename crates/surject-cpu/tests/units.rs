@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use surject_codegen::code::interpret::Options as CodeOptions;
 use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
 use surject_codegen::kernels::run::run;
@@ -50,6 +51,10 @@ impl Machine for Unit {
 }
 
 impl Native for Unit {
+    fn arithmetic(&self) -> Arithmetic {
+        self.0.arithmetic()
+    }
+
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError> {
         self.0.tasks(kernel)
     }
