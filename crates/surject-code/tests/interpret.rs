@@ -154,11 +154,11 @@ fn racing_loads_give_random_bits() {
 fn what_the_interpreter_does_not_know_is_a_limit() {
     let module = Module {
         items: vec![function("entry", |b, _| {
-            b.effect(Op::intrinsic("llvm.x86.tilerelease", [], None));
+            b.effect(Op::intrinsic("llvm.x86.rdpmc", [], None));
         })],
     };
-    let fault = run(&module, &[], 0).expect_err("no tiles");
-    assert!(fault.is_limit() && fault.to_string().contains("`llvm.x86.tilerelease`"), "{fault}");
+    let fault = run(&module, &[], 0).expect_err("no counters");
+    assert!(fault.is_limit() && fault.to_string().contains("`llvm.x86.rdpmc`"), "{fault}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const TEXT: &str = "kernel tables(at: read i32[8], x: read f32[8], out: write f3
   %4 = load x[lane] : f32x8
   %5 = convert %2 : f32x8
   %6 = scale %4, %5 : f32x8
-  store %6, out[8 + lane]
+  store %6, out[lane + 8]
 }
 ";
 
