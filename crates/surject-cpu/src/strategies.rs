@@ -181,13 +181,17 @@ impl Nest {
     /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
     /// outside of all.
     fn share(&mut self, cpu: &Cpu, expression: &Expression) {
+        /// The fewest operations of a task, where none of its parts divides the loop otherwise.
+        const LEAST: f64 = 4096.0;
         let operations = work(expression);
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
         let chunk = |l: &PointLoop| {
             let of_one = operations / l.extent.max(1) as f64;
             let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(1);
-            (needed..=l.extent / 2).find(|chunk| l.extent % chunk == 0)
+            let least = ((LEAST / of_one.max(1.0)).ceil() as i64).max(1);
+            let divides = |chunk: &i64| l.extent % chunk == 0;
+            (needed..=l.extent / 2).find(divides).or_else(|| (least..needed.min(l.extent)).rfind(divides))
         };
         let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
         let Some((at, chunk)) = found else { return };
