@@ -191,7 +191,9 @@ impl Nest {
             let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(1);
             let least = ((LEAST / of_one.max(1.0)).ceil() as i64).max(1);
             let divides = |chunk: &i64| l.extent % chunk == 0;
-            (needed..=l.extent / 2).find(divides).or_else(|| (least..needed.min(l.extent)).rfind(divides))
+            let smaller = || (least..needed.min(l.extent / 2)).rfind(divides);
+            let enough = operations >= 2.0 * cpu.task_operations;
+            (needed..=l.extent / 2).find(divides).or_else(|| smaller().filter(|_| enough))
         };
         let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
         let Some((at, chunk)) = found else { return };
