@@ -58,7 +58,10 @@ impl<'m> Process<'m> {
                 let (x, y) = (*self.tile(x)?, *self.tile(y)?);
                 let sum = self.tile(sum)?;
                 let [left, right] = match name {
-                    "tdpbf16ps" => return Ok(halves(sum, &x, &y)),
+                    "tdpbf16ps" => {
+                        halves(sum, &x, &y);
+                        return Ok(());
+                    }
                     "tdpbssd" => [true, true],
                     "tdpbsud" => [true, false],
                     "tdpbusd" => [false, true],

@@ -106,7 +106,7 @@ impl<'a> Stores<'a> {
 
     /// What the machine's strategies take.
     fn taken(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
-        Ok(Outcome::Kernels(vec![self.from_ir(&attempt.whole)??]))
+        Ok(Outcome::Kernels(vec![self.kernel_of_ir(&attempt.whole)??]))
     }
 
     /// Windows side by side.

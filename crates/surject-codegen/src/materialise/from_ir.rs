@@ -31,7 +31,7 @@ pub(crate) fn kernel(
 
 impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
-    pub(crate) fn from_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
+    pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
         let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
         let taken = self.expression(whole).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;

@@ -65,9 +65,10 @@ impl Writer<'_> {
         let [sum, left, right] = [acc, a, b].map(|t| self.kernel.mem(t.mem).dtype);
         let plain = acc.column == 1 && a.column == 1 && acc.interleaved == 1 && a.interleaved == 1;
         let together = b.interleaved as i64 == b.column && b.interleaved * right.size() == WORD;
-        let tiles = sizes.m % SIDE == 0 && sizes.n % SIDE == 0 && sizes.k * right.size() % LINE == 0;
+        let whole = |size: usize, by: usize| size.is_multiple_of(by);
+        let tiles = whole(sizes.m, SIDE) && whole(sizes.n, SIDE) && whole(sizes.k * right.size(), LINE);
         let lanes = self.cpu.vector_bytes / WORD;
-        let vectors = lanes > 1 && sizes.n % lanes == 0 && sizes.k % 2 == 0;
+        let vectors = lanes > 1 && whole(sizes.n, lanes) && whole(sizes.k, 2);
         let found = match (factors, sum, [left, right]) {
             (Factors::Flushed, DType::F32, [DType::BF16, DType::BF16]) => {
                 let by_tiles = (tiles && self.cpu.has_bf16_tiles).then_some(Unit::Tiles("tdpbf16ps"));

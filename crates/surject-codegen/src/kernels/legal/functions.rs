@@ -187,7 +187,7 @@ fn in_parts(
     mut f: impl FnMut(&mut Lines<'_>, &[Value]) -> Value,
 ) -> Value {
     let all = lines.ty(args[0]).lanes;
-    if all <= most || !(all / most).is_power_of_two() || all % most != 0 {
+    if all <= most || !(all / most).is_power_of_two() || !all.is_multiple_of(most) {
         return f(lines, args);
     }
     let mut parts = Vec::new();

@@ -30,7 +30,7 @@ struct Filling<'c> {
 }
 
 impl<'c> Filling<'c> {
-    fn from_element(&self, at: Affine) -> Filling<'c> {
+    fn at_element(&self, at: Affine) -> Filling<'c> {
         Filling { at, ..*self }
     }
 }
@@ -56,7 +56,7 @@ impl Lowering<'_> {
         let at = Affine::from(panel).times(n * c.terms).ok_or_else(overflow)?;
         let filling = Filling { c, node: c.parts.right, dtype: c.elements[1], mem, at };
         let least = self.along_sum(&filling, n, &least, &|l, at, least| {
-            let filling = filling.from_element(at);
+            let filling = filling.at_element(at);
             l.with_columns(c, &first, |l| match c.lies[1] {
                 Lies::ByOwn => l.columns_by_own(&filling, &first, least),
                 Lies::ByTerms => l.columns_by_terms(&filling, &first, least),
@@ -75,7 +75,7 @@ impl Lowering<'_> {
             let fastest = *c.rows.last().ok_or_else(overflow)?;
             let bound = c.all_rows(self.expression) / m * m;
             let least = self.along_sum(&filling, 1, &least, &|l, at, least| {
-                let filling = filling.from_element(at);
+                let filling = filling.at_element(at);
                 l.whole_or_cut((fastest, &rows.first), bound, |l| l.rows_by_own(&filling, &rows.first, least))
             })?;
             return Ok(self.any_subnormal(&least));
@@ -83,9 +83,9 @@ impl Lowering<'_> {
         let (row, least) = self.b.open_for(0, rows.count.clone(), 1, LoopKind::Serial, &least);
         let outside = self.outside();
         self.set_row_of_unit(c, rows.first.plus(&row.into(), 1).ok_or_else(overflow)?)?;
-        let of_row = filling.from_element(Affine::from(row).times(c.terms).ok_or_else(overflow)?);
+        let of_row = filling.at_element(Affine::from(row).times(c.terms).ok_or_else(overflow)?);
         let least = self
-            .along_sum(&of_row, 1, &least, &|l, at, least| l.row_by_terms(&of_row.from_element(at), least))?;
+            .along_sum(&of_row, 1, &least, &|l, at, least| l.row_by_terms(&of_row.at_element(at), least))?;
         self.return_to(&outside);
         let least = self.b.close_for(&least);
         if rows.count.as_constant().is_none() {
@@ -106,7 +106,7 @@ impl Lowering<'_> {
         filling: &Filling<'_>,
         beside: i64,
         least: &[Value],
-        each: &dyn Fn(&mut Self, Affine, &[Value]) -> Lowered<Vec<Value>>,
+        each: &impl Fn(&mut Self, Affine, &[Value]) -> Lowered<Vec<Value>>,
     ) -> Lowered<Vec<Value>> {
         let (c, outside) = (filling.c, self.outside());
         let mut size = c.terms * beside;
@@ -245,7 +245,7 @@ impl Lowering<'_> {
         c: &UnitProduct,
         by: i64,
         least: &[Value],
-        each: &dyn Fn(&mut Self, Group, Vec<Value>) -> Lowered<Vec<Value>>,
+        each: &impl Fn(&mut Self, Group, Vec<Value>) -> Lowered<Vec<Value>>,
     ) -> Lowered<Vec<Value>> {
         let extent = self.expression.dag.extent(c.term);
         let (whole, mut least) = (extent / by, least.to_vec());
