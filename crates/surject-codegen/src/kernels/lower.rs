@@ -13,6 +13,7 @@ mod keys;
 mod meet;
 mod pack;
 mod parts;
+mod place;
 mod running;
 mod tasks;
 mod transpose;
@@ -27,7 +28,7 @@ pub(crate) use super::expression::joined_in;
 use super::expression::{Expression, Tensor};
 use super::schedule::{Accumulation, Axis, AxisKind, Resolved, Schedule, ScheduleError, resolve};
 use crate::CodegenError;
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -569,44 +570,5 @@ impl<'a> Lowering<'a> {
         }
         stores.into_iter().for_each(|(place, value)| self.b.store(place, value));
         Ok(())
-    }
-
-    /// The elements of a tensor, where the loops that they depend on are inside.
-    fn place(&self, buf: Buf, address: &Lin, guards: &[Guard], deps: LoopSet) -> Lowered<Place> {
-        let mem = self.memory.get(&buf).copied();
-        let mem = mem.ok_or_else(|| CodegenError::malformed("a tensor without memory"))?;
-        let mut all = self.guards(guards)?;
-        all.extend(self.cut(deps)?);
-        let at = match self.windows.get(&buf) {
-            Some(window) => self.in_window(window, address)?,
-            None => self.affine(address)?,
-        };
-        Ok(Place { guards: all, ..Place::new(mem, at) })
-    }
-
-    /// Guards of the loops among these whose last block is not whole.
-    fn cut(&self, loops: LoopSet) -> Lowered<Vec<surject_kernel::Guard>> {
-        let cut = self.resolved.cut.iter().filter(|&&l| loops.contains(l) && !self.whole.contains(l));
-        cut.map(|&l| {
-            let bound = self.expression.dag.extent(l).into();
-            Ok(surject_kernel::Guard { expr: self.affine(&Lin::var(l))?, bound })
-        })
-        .collect()
-    }
-
-    fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
-        let guard =
-            |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
-        guards.iter().map(guard).collect()
-    }
-
-    fn affine(&self, lin: &Lin) -> Lowered<Affine> {
-        let mut sum = Affine::from(lin.offset);
-        for &(l, by) in &lin.terms {
-            let place =
-                self.places.get(&l).ok_or_else(|| CodegenError::malformed("a loop that is not open"))?;
-            sum = sum.plus(place, by).ok_or_else(|| CodegenError::overflow("an address"))?;
-        }
-        Ok(sum)
     }
 }
