@@ -180,11 +180,7 @@ impl Emitter<'_> {
 
     /// As [`Emitter::divide_again`], by what is known here. The inverse of a power of two has one part.
     fn divide_by_constant(&mut self, at: At, elem: Elem, x: Value, by: f64) -> Option<Value> {
-        let usual = (2f64.powi(-60)..=2f64.powi(60)).contains(&by.abs());
-        let [high, low] = parts_towards_zero(by);
-        if !usual || elem != Elem::F32 && low != 0.0 {
-            return None;
-        }
+        let [high, low] = inverse_of_constant(by, elem)?;
         if low == 0.0 {
             let inverse = self.float(at, elem, high);
             return Some(self.bin(at, "arith.mulf", x, inverse, elem));
@@ -233,6 +229,13 @@ impl Emitter<'_> {
         self.inverses.insert(divisor.ssa, inverse.clone());
         inverse
     }
+}
+
+/// The inverse of a divisor that is not far from 1, in two parts, the larger first; where it is no power of two, for `f32` alone.
+pub(crate) fn inverse_of_constant(by: f64, elem: Elem) -> Option<[f64; 2]> {
+    let usual = (2f64.powi(-60)..=2f64.powi(60)).contains(&by.abs());
+    let parts = parts_towards_zero(by);
+    (usual && (elem == Elem::F32 || parts[1] == 0.0)).then_some(parts)
 }
 
 /// The inverse of a number as a sum of floats of its sign: in `f32` rounded towards zero, and what is missing to it.

@@ -31,16 +31,16 @@ impl TermCache {
 /// The elements of a row that is kept on the stack.
 const OWN_POINTS: i64 = 8192;
 
+/// Is it a function that takes longer than a store and a load of its value?
+pub(crate) fn is_function(op: UnaryOp) -> bool {
+    use UnaryOp::*;
+    !matches!(op, Neg | Abs | Sign | Not | Floor | Ceil | IsFinite | RoundEven | RoundAway | Sqrt)
+}
+
 /// Is the value worth a store and a load, when what does not depend on the loop `l` is computed once?
 fn costly(dag: &Dag, body: NodeId, l: LoopId) -> bool {
-    use UnaryOp::*;
-    dag.reachable(&[body]).iter().any(|&n| match &dag[n].node {
-        _ if !dag[n].deps.contains(l) => false,
-        Node::Unary(op, _) => {
-            !matches!(op, Neg | Abs | Sign | Not | Floor | Ceil | IsFinite | RoundEven | RoundAway | Sqrt)
-        }
-        _ => false,
-    })
+    let is_function = |n: NodeId| matches!(dag[n].node, Node::Unary(op, _) if is_function(op));
+    dag.reachable(&[body]).into_iter().any(|n| dag[n].deps.contains(l) && is_function(n))
 }
 
 /// Finds a reduction along the rows of the output whose terms the output needs again, element by element: the terms

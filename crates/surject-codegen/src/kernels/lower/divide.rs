@@ -5,6 +5,8 @@
 
 use super::{Lowered, Lowering};
 use crate::expression::dag::{Node, NodeId};
+use crate::lower::divide::inverse_of_constant;
+use crate::machine::elem::Elem;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Op, Value};
 
@@ -46,17 +48,8 @@ impl Lowering<'_> {
 
     /// The quotient by a constant that is not far from 1. The inverse of a power of two has one part.
     fn quotient_by(&mut self, x: Value, by: Scalar) -> Option<Value> {
-        let (ty, by) = (self.b.ty(x), by.as_f64());
-        let usual = (2f64.powi(-60)..=2f64.powi(60)).contains(&by.abs());
-        let inverse = 1.0 / by;
-        let near = inverse as f32;
-        // Rounded towards zero, and what is missing.
-        let over = f64::from(near).abs() > inverse.abs();
-        let high = f64::from(if over { f32::from_bits(near.to_bits() - 1) } else { near });
-        let low = inverse - high;
-        if !usual || ty.dtype != DType::F32 && low != 0.0 {
-            return None;
-        }
+        let ty = self.b.ty(x);
+        let [high, low] = inverse_of_constant(by.as_f64(), Elem::of(ty.dtype))?;
         let [high, rest] = [high, low].map(|part| self.b.splat(Scalar::from_f64(ty.dtype, part), ty.lanes));
         Some(if low == 0.0 { self.b.binary(BinaryOp::Mul, x, high) } else { self.times_parts(x, high, rest) })
     }

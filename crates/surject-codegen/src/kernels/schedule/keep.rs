@@ -6,8 +6,9 @@ use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::expression::rewrite::Rewriter;
 use crate::kernels::expression::Expression;
+use crate::schedule::term_cache::is_function;
 use std::collections::HashMap;
-use surject_ir::{DType, UnaryOp};
+use surject_ir::DType;
 
 /// Terms that are kept.
 #[derive(Clone, Debug)]
@@ -124,28 +125,13 @@ impl Expression {
     /// Loops of reductions, and loops over points, along which results need terms again that are functions of floats: worth a
     /// store and a load.
     pub fn keepable(&self) -> Vec<(String, String)> {
-        use UnaryOp::*;
         let mut found = Vec::new();
         for n in self.nodes() {
             let Node::Reduce { loops, body, .. } = &self.dag[n].node else { continue };
             let &[over] = &loops[..] else { continue };
             let costly = |n: &NodeId| match &self.dag[*n].node {
                 Node::Unary(op, x) => {
-                    let cheap = matches!(
-                        op,
-                        Neg | Abs
-                            | Sign
-                            | Not
-                            | Floor
-                            | Ceil
-                            | IsFinite
-                            | RoundEven
-                            | RoundAway
-                            | Sqrt
-                            | Real
-                            | Imag
-                    );
-                    !cheap && self.dag[*x].dtype.is_float() && self.dag[*n].deps.contains(over)
+                    is_function(*op) && self.dag[*x].dtype.is_float() && self.dag[*n].deps.contains(over)
                 }
                 _ => false,
             };

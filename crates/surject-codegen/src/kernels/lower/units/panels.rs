@@ -4,6 +4,7 @@
 use super::super::super::contraction::units::{Lies, UnitProduct};
 use super::super::{Lowered, Lowering};
 use super::{Part, overflow};
+use crate::expression::address::LoopId;
 use crate::expression::dag::NodeId;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, LoopKind, Mem, Op, Place, Type, Value};
@@ -139,19 +140,7 @@ impl Lowering<'_> {
         self.along_run(c, together, least, &|l, group, mut least| {
             let mut values = Vec::new();
             for i in 0..together {
-                if i >= group.exist {
-                    values.push(l.b.splat(Scalar::zero(filling.dtype), n as usize));
-                    continue;
-                }
-                let outside = l.outside();
-                l.lanes = Some((c.column, n as usize));
-                l.set(c.column, first.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);
-                l.set(c.term, group.first.plus(&i.into(), 1).ok_or_else(overflow)?);
-                l.whole = l.whole.union(std::iter::once(c.term).collect());
-                let value = l.factor(filling, n as usize)?;
-                least = l.noted(value, &least);
-                values.push(value);
-                l.return_to(&outside);
+                values.push(l.beside(filling, (c.column, first), (n, &group, i), &mut least)?);
             }
             let value = l.interleave(values);
             l.put_vector(filling, &group.first.times(n).ok_or_else(overflow)?, value)?;
@@ -212,22 +201,10 @@ impl Lowering<'_> {
         let fastest = *c.rows.last().ok_or_else(overflow)?;
         self.along_run(c, SQUARE, least, &|l, group, mut least| {
             for row in (0..c.tiles.tile[0]).step_by(SQUARE as usize) {
+                let own = first.plus(&row.into(), 1).ok_or_else(overflow)?;
                 let mut terms = Vec::new();
                 for i in 0..SQUARE {
-                    if i >= group.exist {
-                        terms.push(l.b.splat(Scalar::zero(filling.dtype), SQUARE as usize));
-                        continue;
-                    }
-                    let outside = l.outside();
-                    let here = Affine::from(row).plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
-                    l.lanes = Some((fastest, SQUARE as usize));
-                    l.set(fastest, first.plus(&here, 1).ok_or_else(overflow)?);
-                    l.set(c.term, group.first.plus(&i.into(), 1).ok_or_else(overflow)?);
-                    l.whole = l.whole.union(std::iter::once(c.term).collect());
-                    let value = l.factor(filling, SQUARE as usize)?;
-                    least = l.noted(value, &least);
-                    terms.push(value);
-                    l.return_to(&outside);
+                    terms.push(l.beside(filling, (fastest, &own), (SQUARE, &group, i), &mut least)?);
                 }
                 l.transpose_square(&mut terms, 1);
                 for (value, i) in terms.into_iter().zip(row..) {
@@ -259,6 +236,30 @@ impl Lowering<'_> {
             least = each(self, Group { first: first.into(), exist: (extent - first).max(0) }, least)?;
         }
         Ok(least)
+    }
+
+    /// So many rows or columns of a term of a group as a vector: neighbours along a loop, from an iteration on; zeros where
+    /// the term does not exist.
+    fn beside(
+        &mut self,
+        filling: &Filling<'_>,
+        (along, first): (LoopId, &Affine),
+        (lanes, group, term): (i64, &Group, i64),
+        least: &mut Vec<Value>,
+    ) -> Lowered<Value> {
+        let (own, count) = (filling.c.term, lanes as usize);
+        if term >= group.exist {
+            return Ok(self.b.splat(Scalar::zero(filling.dtype), count));
+        }
+        let outside = self.outside();
+        self.lanes = Some((along, count));
+        self.set(along, first.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);
+        self.set(own, group.first.plus(&term.into(), 1).ok_or_else(overflow)?);
+        self.whole = self.whole.union(std::iter::once(own).collect());
+        let value = self.factor(filling, count)?;
+        *least = self.noted(value, least);
+        self.return_to(&outside);
+        Ok(value)
     }
 
     /// So many terms of a group as a vector, zeros where they do not exist.
