@@ -269,3 +269,23 @@ fn products_of_matrices_are_kernels_of_the_kernel_ir() {
         }
     }
 }
+
+/// Panels of kernels lie on the stack of a thread, and the thread of a caller may have next to none.
+#[test]
+fn callers_with_little_stack_run_compiled_programs() {
+    let body = "r : f32[320,320] =:+ over i<320, j<320, k<320 at [i,j]: a[i,k] * b[k,j]";
+    let program = format!("func main(a: f32[320,320], b: f32[320,320]) -> (r) {{\n  {body}\n}}\n");
+    let program = surject::ir::parse(&program).expect("it parses");
+    let kernels = scheduled(None, Schedules::default(), Which::All).expect("a CPU");
+    let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+    let options = CompileOptions { lower, ..CompileOptions::default() };
+    let compiled = mlir::compile(&program, "main", &options).expect("it compiles");
+    let args = random_args(program.main().expect("a function"), 5);
+    let expected = compiled.run(&args).expect("it runs");
+    let found = std::thread::scope(|scope| {
+        let small = std::thread::Builder::new().stack_size(64 << 10);
+        let run = || compiled.run(&args).expect("it runs");
+        small.spawn_scoped(scope, run).expect("a thread").join().expect("it ends")
+    });
+    assert_eq!(found[0].bytes(), expected[0].bytes());
+}

@@ -7,7 +7,7 @@
 //! the e-graph than that term (a constructor composed with a read found elsewhere), the two sides are compared by
 //! interpretation instead.
 
-use crate::algebra::Graph;
+use crate::algebra::{Graph, rebuild};
 use crate::compiled::Compiled;
 use crate::dot::label;
 use crate::lang::Node;
@@ -154,7 +154,7 @@ fn replay(egraph: &Graph, firing: &Firing, rules: &[&Compiled]) -> Option<bool> 
     saturate(&mut own, &firing.rule, rules, &bounds, &mut Vec::new()).ok()?;
     let mut copy = Copy { egraph, own: &mut own, done: HashMap::new(), classes: known };
     let to = copy.term(firing.to, DEPTH + 3)?;
-    own.rebuild();
+    rebuild(&mut own);
     Some(own.find(from) == own.find(to))
 }
 

@@ -1,6 +1,6 @@
 //! From the stores of a block to an e-graph.
 
-use crate::algebra::{Graph, SpaceId};
+use crate::algebra::{Graph, SpaceId, rebuild};
 use crate::build::{acc, bin, constant, index, read, sel, un};
 use crate::error::EgraphError;
 use crate::lang::{Node, Op};
@@ -61,7 +61,7 @@ pub fn import(
     }
     let mut egraph = importer.egraph;
     egraph.analysis.raw = false;
-    egraph.rebuild();
+    rebuild(&mut egraph);
     Ok(Imported { egraph, stored, roots: roots(function, block), origins })
 }
 

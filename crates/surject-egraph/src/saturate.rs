@@ -4,7 +4,7 @@
 //! tried only at classes from which it can see one of them. Between two rebuilds the rules of the base run on what
 //! they build themselves, so the number of rebuilds does not grow with the depth of the program.
 
-use crate::algebra::Graph;
+use crate::algebra::{Graph, rebuild};
 use crate::apply::{Bound, Env, fire};
 use crate::build::field;
 use crate::compiled::{Compiled, Left};
@@ -109,7 +109,7 @@ pub fn saturate(
     log: &mut Vec<Firing>,
 ) -> Result<PhaseStats, EgraphError> {
     let start = Instant::now();
-    egraph.rebuild();
+    rebuild(egraph);
     rebuilt(egraph);
     let fields = egraph.classes().filter(|c| c.data.field().is_some());
     let all: Vec<Id> = fields.map(|c| c.id).collect();
@@ -158,7 +158,7 @@ pub fn saturate(
             stop
         };
         rebuilds += 1;
-        egraph.rebuild();
+        rebuild(egraph);
         rebuilt(egraph);
         if let Some(what) = egraph.analysis.clash.take() {
             return Err(EgraphError::Clash { rule: name.to_string(), what });

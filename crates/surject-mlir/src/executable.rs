@@ -7,7 +7,7 @@ use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
 use surject_index::Extent;
 use surject_ir::{Buffer, Program, TensorType};
 use surject_runtime::memory::{ALIGN, Block};
-use surject_runtime::{DType, Subnormals};
+use surject_runtime::{DType, Subnormals, stack};
 use thiserror::Error;
 
 /// How a program is compiled.
@@ -208,7 +208,9 @@ fn ready(
     if let Some(init) = &lowered.init {
         let init = module.entry_function(init)?;
         // SAFETY: as in `call`; it reads no argument and writes no result.
-        unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
+        let run =
+            || unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
+        stack::with_enough(run);
     }
     let own = Mutex::new(Own { arena, spare: None });
     Ok(Executable { entry, module, lowered, shapes, constants, subnormals, own })
@@ -366,7 +368,7 @@ impl Executable {
         let run = || unsafe {
             (self.entry)(args.as_ptr(), results.as_ptr(), arena.as_mut_ptr(), self.constants.0.as_ptr());
         };
-        self.subnormals.during(run);
+        stack::with_enough(|| self.subnormals.during(run));
     }
 
     /// Adds the addresses of what results lend ([`LoweredModule::lent`]).

@@ -346,6 +346,7 @@ impl EntryPoint<'_> {
         constants: &[*const u8],
     ) {
         // SAFETY: the caller's promise.
-        unsafe { (self.function)(args.as_ptr(), results.as_ptr(), arena, constants.as_ptr()) }
+        let run = || unsafe { (self.function)(args.as_ptr(), results.as_ptr(), arena, constants.as_ptr()) };
+        surject_runtime::stack::with_enough(run);
     }
 }

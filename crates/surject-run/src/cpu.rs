@@ -5,7 +5,7 @@ use crate::loaded::RunnerError;
 use libloading::Library;
 use std::io::Write;
 use surject_runtime::memory::Block;
-use surject_runtime::{Buffer, Subnormals, library};
+use surject_runtime::{Buffer, Subnormals, library, stack};
 
 /// The name of the table of runtime functions in the shared library.
 const TABLE: &[u8] = b"surject_table";
@@ -98,8 +98,8 @@ impl CpuProgram {
         let (entry, arena, constants) = (self.entry, self.arena.as_mut_ptr(), self.constants.as_ptr());
         // SAFETY: the entry belongs to the library that this holds; buffers have the types that the code was made for, and
         // are aligned; results overlap with nothing; the arena has the size that was asked for.
-        Subnormals::default()
-            .during(|| unsafe { entry(args.as_ptr(), addresses.as_ptr(), arena, constants) });
+        let run = || unsafe { entry(args.as_ptr(), addresses.as_ptr(), arena, constants) };
+        stack::with_enough(|| Subnormals::default().during(run));
         Ok(results)
     }
 }

@@ -13,6 +13,7 @@ pub mod npy;
 pub mod pool;
 mod scalar;
 mod special;
+pub mod stack;
 mod subnormals;
 pub mod tiles;
 

@@ -34,6 +34,7 @@
 
 mod stalled;
 
+use crate::stack::WORKER;
 use crate::subnormals::Mode;
 use stalled::{Caller, Member, Moved};
 use std::any::Any;
@@ -284,7 +285,7 @@ impl Pool {
         }
         while self.handles.len() < workers {
             let (shared, identity) = (self.shared.clone(), self.handles.len());
-            let worker = thread::Builder::new().name(format!("surject-{}", identity + 1));
+            let worker = thread::Builder::new().name(format!("surject-{}", identity + 1)).stack_size(WORKER);
             let member = Arc::<Member>::default();
             let own = member.clone();
             match worker.spawn(move || shared.work(identity, &own)) {

@@ -5,9 +5,9 @@ use surject_codegen::code::{self, Elem, Index, Op, Prefetched, Type};
 use surject_ir::{AccOp, DType, Scalar};
 use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value};
 
-/// The most bytes that a memory has on the stack, and those that all of a kernel have: a thread's stack has 2 MiB.
+/// The most bytes that a memory has on the stack, and those that all of a kernel have.
 const MOST_STACK: i64 = 1 << 19;
-const MOST_STACK_OF_ALL: i64 = 3 << 19;
+const MOST_STACK_OF_ALL: i64 = surject_runtime::stack::KERNEL as i64;
 
 /// How soon something is asked for: at once.
 const AT_ONCE: u8 = 3;
