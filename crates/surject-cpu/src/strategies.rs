@@ -179,11 +179,10 @@ impl Nest {
 
     /// Tasks share the outermost loop, if its iterations are independent and there is enough to do for several: each
     /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
-    /// outside of all.
-    fn share(&mut self, cpu: &Cpu, expression: &Expression) {
+    /// outside of all. `operations` are those of all iterations.
+    fn share(&mut self, cpu: &Cpu, operations: f64) {
         /// The fewest operations of a task, where none of its parts divides the loop otherwise.
         const LEAST: f64 = 4096.0;
-        let operations = work(expression);
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
         let chunk = |l: &PointLoop| {
@@ -269,7 +268,7 @@ impl Rows {
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
-        nest.share(&self.0, expression);
+        nest.share(&self.0, work(expression));
         // Lanes are inside of all other loops: there what depends on them is computed again, even if it does not change.
         let again = |r: &Reduction| -> f64 {
             let other = |l: &&LoopInfo| l.name != row.name && !r.outer.contains(&l.name);
@@ -327,7 +326,7 @@ impl Strategy for Dots {
             let mut nest = Nest::new(&loops);
             let vector = row.map(|row| (row, width(&self.0, expression.registers(&row.name), row.extent)));
             vector.iter().for_each(|(row, by)| nest.vectorise(&row.name, *by));
-            nest.share(&self.0, expression);
+            nest.share(&self.0, work(expression));
             let mut directives = nest.directives();
             directives.extend(terms.iter().cloned());
             directives.extend(values(&self.0, expression, vector));
@@ -357,7 +356,7 @@ impl Strategy for Scalar {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
-        nest.share(&self.0, expression);
+        nest.share(&self.0, work(expression));
         let mut directives = nest.directives();
         directives.extend(values(&self.0, expression, None));
         Ok(Proposal { schedule: Schedule { directives }, cost: SCALAR * work(expression) })

@@ -10,6 +10,17 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 /// once for all of them, from a panel where that pays.
 pub struct Tiles(pub Cpu);
 
+/// What is known of an expression, whatever its tiles are.
+struct Facts {
+    /// The loops over points, and those of reductions.
+    loops: Vec<LoopInfo>,
+    summed: Vec<LoopInfo>,
+    reductions: Vec<Reduction>,
+    accesses: Vec<AccessInfo>,
+    work: f64,
+    fused: Vec<Directive>,
+}
+
 /// Where panels are read.
 #[derive(Clone, Copy, PartialEq)]
 enum Panels {
@@ -60,18 +71,17 @@ fn depends(access: &AccessInfo, name: &str) -> bool {
 }
 
 /// The loop whose iterations need elements in common that depend on the columns.
-fn rows(expression: &Expression, column: &LoopInfo, sums: &[&Reduction]) -> Option<LoopInfo> {
-    let accesses = expression.accesses();
+fn rows(facts: &Facts, column: &LoopInfo, sums: &[&Reduction]) -> Option<LoopInfo> {
     let terms = |a: &&AccessInfo| sums.iter().any(|r| r.loops.iter().any(|l| depends(a, l)));
-    let loads: Vec<&AccessInfo> = accesses.iter().filter(|a| !a.stored).filter(terms).collect();
-    let shares = |l: &LoopInfo| {
+    let loads: Vec<&AccessInfo> = facts.accesses.iter().filter(|a| !a.stored).filter(terms).collect();
+    let shares = |l: &&LoopInfo| {
         let of_columns = loads.iter().filter(|a| depends(a, &column.name));
         let summed = sums.iter().all(|r| r.outer.contains(&l.name));
         let common = of_columns.clone().any(|a| !depends(a, &l.name));
         let of_rows = loads.iter().any(|a| depends(a, &l.name) && !depends(a, &column.name));
         l.parallel && l.extent > 1 && l.name != column.name && summed && common && of_rows
     };
-    expression.loops().into_iter().rev().find(shares)
+    facts.loops.iter().rev().find(shares).cloned()
 }
 
 impl Strategy for Tiles {
@@ -85,11 +95,19 @@ impl Strategy for Tiles {
         let column = row(&loops, expression, lanes);
         let column = column.ok_or_else(|| format!("no {lanes} results lie next to each other"))?;
         let reductions = expression.reductions();
-        let sums: Vec<&Reduction> = reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
+        let facts = Facts {
+            loops,
+            summed: reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect(),
+            reductions,
+            accesses: expression.accesses(),
+            work: work(expression),
+            fused: fused(&self.0, expression),
+        };
+        let sums: Vec<&Reduction> = facts.reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
         if sums.is_empty() {
             return Err(format!("no reduction depends on `{}`", column.name));
         }
-        let rows = rows(expression, &column, &sums).ok_or("no rows need the same elements")?;
+        let rows = rows(&facts, &column, &sums).ok_or("no rows need the same elements")?;
         let mut best: Option<(Schedule, f64)> = None;
         for (by, together) in self.sizes(lanes, [rows.extent, column.extent], sums.len() as i64) {
             let rows = Rows { name: rows.name.clone(), together };
@@ -99,7 +117,7 @@ impl Strategy for Tiles {
                 (Panels::InPlace, Outermost::Rows),
             ] {
                 let form = Form { rows: &rows, by, panels, outermost };
-                let (schedule, cost) = self.schedule(expression, &column, lanes, &form);
+                let (schedule, cost) = self.schedule(&facts, &column, lanes, &form);
                 let cheaper = best.as_ref().is_none_or(|b| cost < b.1);
                 if cheaper && fits(expression, &schedule).is_ok() {
                     best = Some((schedule, cost));
@@ -115,7 +133,7 @@ impl Tiles {
     /// A schedule with or without panels, and its cost.
     fn schedule(
         &self,
-        expression: &Expression,
+        Facts { loops, summed, reductions, accesses, work, fused }: &Facts,
         column: &LoopInfo,
         lanes: i64,
         &Form { rows, by, panels: how, outermost }: &Form<'_>,
@@ -127,8 +145,7 @@ impl Tiles {
         const PAGE: f64 = 4.0;
         /// The bytes of rows that a panel has at most, what windows have in common counted for each of them.
         const SHARED: f64 = 262_144.0;
-        let (loops, reductions) = (expression.loops(), expression.reductions());
-        let accesses = expression.accesses();
+        let find = |name: &str| loops.iter().chain(summed).find(|l| l.name == name);
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
         let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
         // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
@@ -143,7 +160,7 @@ impl Tiles {
         let mut nest = Nest::new(&order);
         nest.jam(&rows.name, rows.together);
         nest.vectorise(&column.name, by);
-        nest.share(&self.0, expression);
+        nest.share(&self.0, *work);
         let at = format!("{}.o", column.name);
         let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
         let others: f64 =
@@ -151,16 +168,16 @@ impl Tiles {
         // Loads of a step beside its products.
         let (vectors, together) = ((by / lanes) as f64, rows.together as f64);
         let loads = (vectors + together) / (vectors * together);
-        let extent = expression.find(&rows.name).map_or(1.0, |l| l.extent as f64);
+        let extent = find(&rows.name).map_or(1.0, |l| l.extent as f64);
         let idle = (extent / together).ceil() * together / extent;
-        let mut cost = work(expression) / lanes as f64 * idle * (0.3 + 0.4 * loads);
+        let mut cost = work / lanes as f64 * idle * (0.3 + 0.4 * loads);
         let runs = match outermost {
             Outermost::Columns => Again::Rows((column.extent as f64 / by as f64).ceil()),
             Outermost::Rows => Again::Columns((others / together).max(1.0)),
         };
-        cost += from_memory(&accesses, &column.name, runs);
+        cost += from_memory(accesses, &column.name, runs);
         let mut directives = nest.directives();
-        directives.extend(fused(&self.0, expression));
+        directives.extend_from_slice(fused);
         let mut packed: Vec<(String, &str)> = Vec::new();
         for access in &panels {
             let next = access.stride(&column.name).abs() == 1;
@@ -190,7 +207,7 @@ impl Tiles {
             let points: f64 = loops.iter().filter(moves).map(|l| l.extent as f64).product();
             let terms = reductions.iter().flat_map(|r| &r.loops).filter(|name| depends(access, name));
             let terms: f64 =
-                terms.filter_map(|name| expression.find(name)).map(|l| l.extent as f64).product();
+                terms.filter_map(|name| find(name)).map(|l| l.extent as f64).product();
             let at = around.as_deref().filter(|_| points * terms * access.bytes as f64 <= SHARED);
             (access.tensor.to_string(), at.unwrap_or(&inner))
         }));
