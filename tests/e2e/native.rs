@@ -289,3 +289,28 @@ fn callers_with_little_stack_run_compiled_programs() {
     });
     assert_eq!(found[0].bytes(), expected[0].bytes());
 }
+
+/// Where a mask ends the sums of a product, no block beyond it is visited: neither a kernel of the kernel IR nor parts of
+/// a long sum may be in the way of that.
+#[test]
+fn masked_products_keep_their_bounds() {
+    for (n, machine) in [(512, "avx512"), (512, "avx2"), (4096, "avx512")] {
+        let text = format!(
+            "func main(q: f32[{n},64], k: f32[{n},64], v: f32[{n},64]) -> (r) {{
+  s : f32[{n},{n}] =: over i<{n}, j<{n}: select(index(i)i32 >= index(j)i32, (+ over i<{n}, j<{n}, h<64 at [i,j]: q[i,h] * k[j,h]), -inf_f32)
+  m : f32[{n}] =:max over i<{n}, j<{n} at [i]: s[i,j]
+  e : f32[{n},{n}] =: over i<{n}, j<{n}: exp(s[i,j] - m[i])
+  t : f32[{n}] =:+ over i<{n}, j<{n} at [i]: e[i,j]
+  w : f32[{n},{n}] =: over i<{n}, j<{n}: e[i,j] / t[i]
+  r : f32[{n},64] =:+ over i<{n}, j<64, h<{n} at [i,j]: w[i,h] * v[h,j]
+}}
+"
+        );
+        let program = surject::ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        let kernels = scheduled(Some(machine), Schedules::default(), Which::Chosen).expect("a CPU");
+        let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+        let target = Target::named(machine).expect("a CPU");
+        let plan = lower_with(&program, "main", &target, &lower).expect("it is lowered").plan.to_string();
+        assert!(plan.contains("triangular sum"), "{n} on {machine}:\n{plan}");
+    }
+}

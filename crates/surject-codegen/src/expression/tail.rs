@@ -131,7 +131,7 @@ const SHARE: f64 = 0.1;
 const NODES: usize = 400;
 
 /// Can an expression have a tail that depends on other loops? No more than a look at its nodes.
-fn may_have_tails(dag: &Dag, nodes: &[NodeId]) -> bool {
+pub(crate) fn may_have_tails(dag: &Dag, nodes: &[NodeId]) -> bool {
     let triangular = |lin: &Lin| {
         let signs = |positive: bool| lin.terms.iter().any(|t| (t.1 > 0) == positive);
         signs(true) && signs(false)

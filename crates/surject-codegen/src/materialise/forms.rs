@@ -224,8 +224,10 @@ impl<'a> Stores<'a> {
         }
         let shared = contraction::is_shared_by_columns(dag, c, self.target);
         let parts = split_reduction::cut_panels(dag, outputs, outer, self.target, next);
+        // Where a mask ends the sum, a part does not know.
         if let Ok(parts) = parts
             && !shared
+            && c.triangle.terms.is_empty()
         {
             return self.parts(field, parts, outer);
         }

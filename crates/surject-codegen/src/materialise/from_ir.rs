@@ -2,6 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::{Buf, buf};
+use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::Scheduled;
@@ -10,7 +11,7 @@ use crate::lower::in_place;
 use crate::lower::kernel::Kernel;
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
-use crate::schedule::refused::{Fit, Refused};
+use crate::schedule::refused::{Fit, Refused, need};
 use surject_ir::{Statement, StatementKind, TensorType, Var};
 
 /// The kernel of a launch, whose tensors lie in these places.
@@ -35,6 +36,10 @@ impl Stores<'_> {
         let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
         let taken = self.expression(whole).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
+            need(
+                !may_have_tails(&expression.dag, &expression.nodes()),
+                "a mask may cut off some of its terms",
+            )?;
             let computed = |tensor: &Tensor| match tensor {
                 Tensor::Var(var) => !self.is_given(*var),
                 Tensor::Target | Tensor::Temporary(_) => true,

@@ -103,7 +103,8 @@ impl Strategy for Tiles {
             work: work(expression),
             fused: fused(&self.0, expression),
         };
-        let sums: Vec<&Reduction> = facts.reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
+        let sums: Vec<&Reduction> =
+            facts.reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
         if sums.is_empty() {
             return Err(format!("no reduction depends on `{}`", column.name));
         }
@@ -206,8 +207,7 @@ impl Tiles {
             let moves = |l: &&LoopInfo| l.name == rows.name && depends(access, &l.name);
             let points: f64 = loops.iter().filter(moves).map(|l| l.extent as f64).product();
             let terms = reductions.iter().flat_map(|r| &r.loops).filter(|name| depends(access, name));
-            let terms: f64 =
-                terms.filter_map(|name| find(name)).map(|l| l.extent as f64).product();
+            let terms: f64 = terms.filter_map(|name| find(name)).map(|l| l.extent as f64).product();
             let at = around.as_deref().filter(|_| points * terms * access.bytes as f64 <= SHARED);
             (access.tensor.to_string(), at.unwrap_or(&inner))
         }));
