@@ -30,6 +30,14 @@ pub(crate) fn kernel(
     Ok(Kernel { registers, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }
 
+/// How much of what an expression reads the program computes.
+enum Computed {
+    Nothing,
+    Some,
+    /// One tensor is larger than all others and the results.
+    Most,
+}
+
 impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
@@ -40,16 +48,33 @@ impl Stores<'_> {
                 !may_have_tails(&expression.dag, &expression.nodes()),
                 "a mask may cut off some of its terms",
             )?;
-            let computed = |tensor: &Tensor| match tensor {
-                Tensor::Var(var) => !self.is_given(*var),
-                Tensor::Target | Tensor::Temporary(_) => true,
-            };
-            match expression.is_batched() && expression.traffic().iter().any(|t| !t.2 && computed(&t.0)) {
-                true => Err(Refused("many products are better made together with their factors")),
-                false => Ok(expression),
+            match self.computed(&expression) {
+                Computed::Some if expression.is_batched() => {
+                    Err(Refused("many products are better made together with their factors"))
+                }
+                Computed::Most => Err(Refused(
+                    "a factor that is computed is larger than all else, and better made row by row",
+                )),
+                Computed::Nothing | Computed::Some => Ok(expression),
             }
         });
         Ok(self.made(whole, &taken?, scheduled))
+    }
+
+    /// How much of what an expression reads is computed.
+    fn computed(&self, expression: &Expression) -> Computed {
+        let is_computed = |tensor: &Tensor| match tensor {
+            Tensor::Var(var) => !self.is_given(*var),
+            Tensor::Target | Tensor::Temporary(_) => true,
+        };
+        let traffic = expression.traffic();
+        let all: f64 = traffic.iter().map(|t| t.1).sum();
+        let computed = traffic.iter().filter(|(tensor, _, stored)| !stored && is_computed(tensor));
+        match computed.map(|t| t.1).reduce(f64::max) {
+            None => Computed::Nothing,
+            Some(largest) if 2.0 * largest > all => Computed::Most,
+            Some(_) => Computed::Some,
+        }
     }
 
     /// The expression as the kernel IR has it.
