@@ -443,7 +443,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
             fit_units(expression, &parts, [rows, columns, k])?
         }
     };
-    let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
+    let id = |name: &str| expression.called(name);
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
     let fastest = *of_rows.last().ok_or("a tile has rows")?;
     let loops = [fastest, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
