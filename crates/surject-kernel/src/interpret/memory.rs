@@ -134,6 +134,11 @@ impl Object {
         Object { phased, ..self }
     }
 
+    /// The same, without notes of who accesses its elements.
+    pub(super) fn untracked(self) -> Object {
+        Object { last: Vec::new(), ..self }
+    }
+
     /// The number of an element that exists.
     pub(super) fn element(&self, at: i128) -> Result<usize, FaultKind> {
         let elements = self.tensor.len();
@@ -206,14 +211,17 @@ impl Object {
 /// Adds an access to others of its kind. Those that come before it go: what runs beside them runs beside it. Of many that
 /// are alike two are enough: any other one runs beside one of these. Where phases order agents, no two are alike.
 fn keep(accesses: &mut Vec<Stamp>, who: &Stamp, phased: bool) {
-    if accesses.iter().any(|other| other == who) {
-        return;
+    match &accesses[..] {
+        [.., other] if other == who => return,
+        [] => return accesses.push(who.clone()),
+        _ => {}
     }
     // Those of tasks and blocks that are over are alike for all that comes.
     let mut over = 0;
     accesses.retain(|other| {
-        over += usize::from(!phased && other.is_of_another_block(who));
-        other.runs_beside(who) && !other.is_same_agent(who) && (over <= 1 || !other.is_of_another_block(who))
+        let is_over = !phased && other.is_of_another_block(who);
+        over += usize::from(is_over);
+        other.runs_beside(who) && !other.is_same_agent(who) && (over <= 1 || !is_over)
     });
     if phased || accesses.iter().filter(|other| other.is_like(who)).count() < 2 {
         accesses.push(who.clone());
