@@ -194,14 +194,14 @@ impl Expression {
             let own = self.dag[of].deps.minus(self.dag[other].deps);
             self.loops.iter().any(|&l| own.contains(l) && output.address.coeff(l) == 1)
         };
-        let turned = only(left, right);
+        let transposed = only(left, right);
         let all: LoopSet = self.loops.iter().copied().collect();
         let once = self.loops.iter().all(|&l| self.free.contains(l));
         let reads_itself = self.nodes().into_iter().any(|n| match self.dag[n].node {
             Node::Load { buf, .. } => buf == output.to,
             _ => false,
         });
-        let (left, right) = if turned { (right, left) } else { (left, right) };
+        let (left, right) = if transposed { (right, left) } else { (left, right) };
         (output.join.is_none()
             && once
             && !reads_itself

@@ -190,8 +190,8 @@ impl Expression {
         let term = self.id(term)?;
         let beside = |node: NodeId, names: &[String]| -> Vec<String> {
             let of = |name: &&String| self.id(name).is_some_and(|own| self.lie_next(node, own));
-            let turned = !self.lie_next(node, term);
-            names.iter().filter(|name| turned && of(name)).cloned().collect()
+            let transposed = !self.lie_next(node, term);
+            names.iter().filter(|name| transposed && of(name)).cloned().collect()
         };
         let rows_beside = beside(parts.left, &product.rows);
         let by_terms = [rows_beside.is_empty(), beside(parts.right, &product.columns).is_empty()];
