@@ -314,11 +314,14 @@ fn schedules_are_read_as_they_are_printed() {
         assert_eq!(failure.status, Status::BadInput);
         failure.message.replace(&file, "s.txt")
     };
-    insta::assert_snapshot!(said(b"kernel v1_1_0\n\tsplit i0  by q9\n"), @"");
-    insta::assert_snapshot!(said(b"kernel v1_1_0\nsplit q9 by 4 // a loop\n"), @"");
-    insta::assert_snapshot!(said(b"kernel v1_1_0\nsplit i0 by 9223372036854775807\n"), @"");
-    insta::assert_snapshot!(said(b"kernel v0_0\n"), @"");
-    insta::assert_snapshot!(said(b"kernel v1_1_0\nspl\xffit i0 by 4\n"), @"");
+    let cases: [&[u8]; 5] = [
+        b"kernel v1_1_0\n\tsplit i0  by q9\n",
+        b"kernel v1_1_0\nsplit q9 by 4 // a loop\n",
+        b"kernel v1_1_0\nsplit i0 by 9223372036854775807\n",
+        b"kernel v0_0\n",
+        b"kernel v1_1_0\nspl\xffit i0 by 4\n",
+    ];
+    insta::assert_snapshot!(cases.map(said).join("\n"));
     let _ = std::fs::remove_dir_all(&folder);
 }
 
