@@ -286,11 +286,43 @@ fn compiled_programs_take_kernels_that_the_user_schedules() {
     assert_ne!(code, own);
     std::fs::write(&file, "kernel v10_7\n").expect("the folder is writable");
     let failure = run(&[]).expect_err("there is no such kernel");
-    assert!(failure.message.contains("the program has no kernel `v10_7`"), "{failure}");
+    assert!(failure.message.contains("no assignment of the program has a kernel `v10_7`"), "{failure}");
     let failure = run(&["--machine", "sm_90a"]).expect_err("a GPU");
     assert!(failure.message.contains("v10_7"), "{failure}");
     let failure = run(&["--backend", "interp"]).expect_err("no kernels");
     assert!(failure.message.contains("--schedule needs `--backend cpu`"), "{failure}");
+}
+
+/// What `--emit schedule` prints is read again, with library operations too; what is wrong is pointed at.
+#[test]
+fn schedules_are_read_as_they_are_printed() {
+    let case = own_case("sorting");
+    let folder = std::env::temp_dir().join(format!("surject-schedules-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let file = folder.join("s.txt").display().to_string();
+    let kernels = |words: &[&str]| {
+        let mut all = vec!["opt", &case.program, "--emit", "kernel", "--machine", "avx2"];
+        all.extend(words);
+        surject(&all)
+    };
+    let schedule = surject(&["opt", &case.program, "--emit", "schedule", "--machine", "avx2"]);
+    std::fs::write(&file, schedule.expect("schedules")).expect("the folder is writable");
+    assert_eq!(kernels(&["--schedule", &file]).expect("they fit"), kernels(&[]).expect("kernels"));
+    let said = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).expect("the folder is writable");
+        let failure = kernels(&["--schedule", &file]).expect_err("it is wrong");
+        assert_eq!(failure.status, Status::BadInput);
+        failure.message.replace(&file, "s.txt")
+    };
+    let cases: [&[u8]; 5] = [
+        b"kernel v1_1_0\n\tsplit i0  by q9\n",
+        b"kernel v1_1_0\nsplit q9 by 4 // a loop\n",
+        b"kernel v1_1_0\nsplit i0 by 9223372036854775807\n",
+        b"kernel v0_0\n",
+        b"kernel v1_1_0\nspl\xffit i0 by 4\n",
+    ];
+    insta::assert_snapshot!(cases.map(said).join("\n"));
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]

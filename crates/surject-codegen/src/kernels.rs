@@ -1,16 +1,16 @@
-//! Kernels in the kernel IR, by layers; each file is one, and uses only those before it.
+//! Kernels in the kernel IR, by layers; each is a module with its folder, and uses only those before it (a test checks that).
 //!
 //! 1. [`expression`]: what a kernel computes. An assignment becomes expressions over loops: reads are composed into
 //!    addresses, accumulations are reductions, and what has no such form is stored first, or sent to its target.
-//! 2. [`contraction`]: which expressions are sums of products, and how those are cut into tiles; [`transpose`]: which
-//!    loads of points go through tiles in shared memory.
+//! 2. What an expression is: [`contraction`], a sum of products, and how it is cut into tiles; [`transpose`], loads of points
+//!    that go through tiles in shared memory; [`scan`], a scan that becomes reductions of its blocks; [`running`], one that
+//!    runs along its lines.
 //! 3. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
 //!    the expression; [`counts`]: what its threads do with memory then.
-//! 4. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
-//! 5. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`].
-//! 6. [`stages`]: a reduction with few values becomes two expressions, one for its parts; [`scan`]: a scan becomes
-//!    reductions of its blocks.
-//! 7. [`chain`]: a product, rows that are computed of it, and a product of these as one kernel.
+//! 4. [`chain`]: a product, rows that are computed of it, and a product of these, which become one kernel.
+//! 5. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
+//! 6. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`], and so does a chain.
+//! 7. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
 //! 8. [`library`]: library operations become kernels over independent points.
 //! 9. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
 //! 10. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.

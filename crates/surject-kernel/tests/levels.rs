@@ -114,6 +114,62 @@ fn a_race_names_both_agents() {
     assert_eq!(all_orders(&atomic, &[floats(64), floats(1)]).0, [Some(2016.0)]);
 }
 
+/// An element that a warp reads before and behind a barrier of its own, and then writes, while another warp reads it: whoever
+/// comes first, the other warp is not forgotten.
+#[test]
+fn readers_that_no_barrier_orders_are_kept() {
+    let text = "kernel k(x: read f32[1], y: write f32[64]) {
+      for %0 = 0 to 1 parallel(block) {
+        alloc tile: shared f32[1]
+        %1 = load x[0] : f32
+        store %1, tile[0]
+        for %2 = 0 to 2 parallel(warp) {
+          for %3 = 0 to 1 parallel(thread) {
+            %4 = index %2 : i64
+            %5 = splat 0 : i64
+            %6 = eq %4, %5 : i1
+            %7 = load tile[0] : f32
+            store %7, y[32*%2]
+            if %6 {
+              barrier warp
+              %8 = load tile[0] : f32
+              store %8, y[1]
+              barrier warp
+              store %1, tile[0]
+            }
+          }
+        }
+      }
+    }";
+    for fault in faults(&kernel(text), &[floats(1), empty(64)]) {
+        assert!(matches!(fault.kind, FaultKind::Race { .. }), "{fault}");
+    }
+}
+
+/// An element to which several tasks add, and which one of them reads: whoever comes first, the others are not forgotten.
+#[test]
+fn atomic_operations_are_kept() {
+    let text = "kernel k(x: read f32[1], y: readwrite f32[1], z: write f32[3]) {
+      for %0 = 0 to 3 parallel(task) {
+        %1 = load x[0] : f32
+        atomic + %1, y[0]
+        %2 = index %0 : i64
+        %3 = splat READER : i64
+        %4 = eq %2, %3 : i1
+        if %4 {
+          %5 = load y[0] : f32
+          store %5, z[%0]
+        }
+      }
+    }";
+    for reader in 0..3 {
+        let kernel = kernel(&text.replace("READER", &reader.to_string()));
+        for fault in faults(&kernel, &[floats(1), floats(1), empty(3)]) {
+            assert!(matches!(fault.kind, FaultKind::Race { .. }), "{fault}");
+        }
+    }
+}
+
 #[test]
 fn all_threads_reach_a_barrier_or_none() {
     let text = |barrier: &str| {
@@ -251,6 +307,46 @@ fn what_is_copied_in_the_background_is_there_after_a_wait() {
         }",
     );
     assert!(faults(&forgotten, &[floats(4)]).iter().all(|f| f.kind == FaultKind::Copies));
+}
+
+/// What is copied in the background is there for the thread that waits; others see it behind a barrier, and nobody may write
+/// there meanwhile.
+#[test]
+fn copies_in_the_background_end_where_they_are_waited_for() {
+    let text = |before: &str, behind: &str, reads: &str| {
+        format!(
+            "kernel k(x: read f32[32], y: write f32[32]) {{
+              for %0 = 0 to 1 parallel(block) {{
+                alloc tile: shared f32[32]
+                for %1 = 0 to 32 parallel(thread) {{
+                  %2 = splat 0.0 : f32
+                  async_copy 1, x[%1], tile[%1]
+                  async_commit
+                  barrier block
+                  {before}
+                  async_wait 0
+                  {behind}
+                  %3 = load {reads} : f32
+                  store %3, y[%1]
+                }}
+              }}
+            }}"
+        )
+    };
+    let tensors = [floats(32), empty(32)];
+    let (y, _) = all_orders(&kernel(&text("", "barrier block", "tile[31 - %1]")), &tensors);
+    assert!((0..32).all(|i| y[i] == Some((31 - i) as f64)));
+    all_orders(&kernel(&text("", "", "tile[%1]")), &tensors);
+    // Of a thread before, or of one behind, whose copy it does not know to be over.
+    let before = "tile[%1 - 1] where 0 <= %1 - 1 < 32 else 0.0";
+    let after = "tile[%1 + 1] where 0 <= %1 + 1 < 32 else 0.0";
+    let written = "store %2, tile[31 - %1]\nbarrier block";
+    let cases = [("", "", before), ("", "", after), (written, "barrier block", "tile[%1]")];
+    for (waits, behind, reads) in cases {
+        for fault in faults(&kernel(&text(waits, behind, reads)), &tensors) {
+            assert!(matches!(fault.kind, FaultKind::Unwritten { .. } | FaultKind::Race { .. }), "{fault}");
+        }
+    }
 }
 
 #[test]

@@ -194,14 +194,14 @@ impl Expression {
             let own = self.dag[of].deps.minus(self.dag[other].deps);
             self.loops.iter().any(|&l| own.contains(l) && output.address.coeff(l) == 1)
         };
-        let turned = only(left, right);
+        let transposed = only(left, right);
         let all: LoopSet = self.loops.iter().copied().collect();
         let once = self.loops.iter().all(|&l| self.free.contains(l));
         let reads_itself = self.nodes().into_iter().any(|n| match self.dag[n].node {
             Node::Load { buf, .. } => buf == output.to,
             _ => false,
         });
-        let (left, right) = if turned { (right, left) } else { (left, right) };
+        let (left, right) = if transposed { (right, left) } else { (left, right) };
         (output.join.is_none()
             && once
             && !reads_itself
@@ -443,7 +443,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
             fit_units(expression, &parts, [rows, columns, k])?
         }
     };
-    let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
+    let id = |name: &str| expression.called(name);
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, String>>()?;
     let fastest = *of_rows.last().ok_or("a tile has rows")?;
     let loops = [fastest, id(&tiles.loops[1])?, id(&tiles.loops[2])?];

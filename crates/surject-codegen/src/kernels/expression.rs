@@ -267,6 +267,15 @@ impl Expression {
         }
     }
 
+    /// The loop of a name; an error says which loops there are.
+    pub(crate) fn called(&self, name: &str) -> Result<LoopId, String> {
+        self.id(name).ok_or_else(|| {
+            let points = (0..self.loops.len()).map(|i| format!("i{i}"));
+            let all: Vec<String> = points.chain((0..self.reduced().len()).map(|i| format!("k{i}"))).collect();
+            format!("there is no loop `{name}` here; there are {}", all.join(", "))
+        })
+    }
+
     pub(crate) fn id(&self, name: &str) -> Option<LoopId> {
         let (all, number) = match name.strip_prefix('i') {
             Some(number) => (self.loops.clone(), number),

@@ -22,7 +22,7 @@ mod units;
 use keys::Keys;
 use parts::Opened;
 
-pub(crate) use chain::{lower_chain, lower_listed, lower_online};
+pub use chain::ChainKernels;
 
 pub(crate) use super::expression::joined_in;
 use super::expression::{Expression, Tensor};

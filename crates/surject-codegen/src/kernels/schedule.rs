@@ -267,7 +267,9 @@ impl Schedules {
         for (name, Entry { schedule, lines }) in &self.entries {
             let first = lines.first().copied();
             let Some(expression) = expressions(name) else {
-                let message = format!("the program has no kernel `{name}`; `--emit schedule` lists them");
+                let message = format!(
+                    "no assignment of the program has a kernel `{name}`; `--emit schedule` lists them"
+                );
                 return Err(ScheduleError { line: first, message });
             };
             resolve(expression, schedule).map_err(|error| ScheduleError {
@@ -468,6 +470,9 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     Ok(Resolved { points, reductions, threads, warps, values, ..Resolved::form(cut) })
 }
 
+/// How often all loops of a nest run at most where splits make some longer. Sizes and addresses are far from 64 bits then.
+const MOST: i64 = 1 << 40;
+
 /// Changes a nest, at the place of a loop.
 type Change<'a> = &'a mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>;
 
@@ -478,7 +483,13 @@ fn apply(
     cut: &mut Vec<LoopId>,
 ) -> Result<(), String> {
     let names = |nests: &[Nest]| -> String {
-        let all: Vec<&str> = nests.iter().flat_map(|n| n.1.iter().map(|a| a.name.as_str())).collect();
+        let mut all: Vec<&str> = Vec::new();
+        for axis in nests.iter().flat_map(|n| &n.1) {
+            // A loop may be one of several reductions.
+            if !all.contains(&axis.name.as_str()) {
+                all.push(&axis.name);
+            }
+        }
         all.join(", ")
     };
     let unknown =
@@ -508,12 +519,17 @@ fn apply(
                     cut.push(axis.of);
                 }
             }
-            let outer = Axis {
-                name: format!("{name}.o"),
-                extent: (axis.extent + by - 1) / by,
-                factor: axis.factor * by,
-                ..axis.clone()
-            };
+            let times = axis.extent / by + i64::from(axis.extent % by != 0);
+            let others = axes.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, a)| a.extent.max(1));
+            let all = others.chain([times.max(1), *by]).try_fold(1i64, i64::checked_mul);
+            if axis.extent % by != 0 && all.is_none_or(|all| all > MOST) {
+                return Err(format!(
+                    "the loop `{name}` runs {} times; {by} are too many for it",
+                    axis.extent
+                ));
+            }
+            let factor = axis.factor * by;
+            let outer = Axis { name: format!("{name}.o"), extent: times, factor, ..axis.clone() };
             let inner = Axis { name: format!("{name}.i"), extent: *by, ..axis };
             axes.splice(at..=at, [outer, inner]);
             Ok(())

@@ -93,14 +93,14 @@ impl Transpose {
 /// The loads that lie along one loop rather than along another one.
 fn loads(expression: &Expression, along: LoopId, across: LoopId) -> Vec<NodeId> {
     let dag = &expression.dag;
-    let turned = |n: &NodeId| match &dag[*n].node {
+    let transposed = |n: &NodeId| match &dag[*n].node {
         Node::Load { address, .. } => {
             let (a, b) = (address.coeff(along).abs(), address.coeff(across).abs());
             a != 0 && b != 0 && b < a
         }
         _ => false,
     };
-    expression.nodes().into_iter().filter(turned).collect()
+    expression.nodes().into_iter().filter(transposed).collect()
 }
 
 impl Expression {

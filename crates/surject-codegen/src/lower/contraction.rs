@@ -205,7 +205,7 @@ impl Tiles<'_> {
 
     /// Tiles that lie inside read whole rows, so those at a border can have copies of whole rows; turning these into a
     /// panel takes longer, and ten times the code. Tiles of one vector have a load for every product, and those of
-    /// neighbours in a panel are faster, unless rows of a height like this would be turned one or two at a time.
+    /// neighbours in a panel are faster, unless rows of a height like this would be transposed one or two at a time.
     fn copied_rows(&self) -> Option<(LoopId, Reads)> {
         let rows = &self.c.rows;
         let loops = if self.c.filled.is_some() { &rows[rows.len().saturating_sub(1)..] } else { rows };

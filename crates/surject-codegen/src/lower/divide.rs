@@ -35,8 +35,8 @@ impl Emitter<'_> {
         if signed {
             let zero = self.integer(at, e, 0);
             [a, b] = [x, y].map(|v| {
-                let turned = self.bin(at, "arith.subi", zero, v, e);
-                self.bin(at, "arith.maxsi", v, turned, e)
+                let negated = self.bin(at, "arith.subi", zero, v, e);
+                self.bin(at, "arith.maxsi", v, negated, e)
             });
             let signs = if op == BinaryOp::Div { self.bin(at, "arith.xori", x, y, e) } else { x };
             let last = self.integer(at, e, 31);
@@ -44,8 +44,8 @@ impl Emitter<'_> {
         }
         let result = self.divide_words(at, op, a, b);
         let Some(sign) = sign else { return result };
-        let turned = self.bin(at, "arith.xori", result, sign, e);
-        self.bin(at, "arith.subi", turned, sign, e)
+        let negated = self.bin(at, "arith.xori", result, sign, e);
+        self.bin(at, "arith.subi", negated, sign, e)
     }
 
     /// Of numbers of 32 bits without a sign: a quotient in `f32` is right in its first twenty bits and not too large, that

@@ -34,12 +34,12 @@ fn chunk(rows: &Rows, lanes: usize) -> Option<usize> {
 }
 
 /// Shuffles that put rows together and transpose them.
-fn turned(rows: &Rows, lanes: i64) -> i64 {
+fn transposing(rows: &Rows, lanes: i64) -> i64 {
     let width = (rows.reach.unsigned_abs().next_power_of_two() as i64).min(lanes);
     (lanes - width) + width * i64::from(width.ilog2())
 }
 
-/// The steps of a transposition in which a block is turned by one bit of its positions.
+/// The steps of a transposition in which a block is rotated by one bit of its positions.
 #[derive(Clone, Copy)]
 enum Turn {
     /// The upper half of the block goes between the elements of the lower one.
@@ -150,7 +150,7 @@ impl Emitter<'_> {
     /// The columns of as many rows as there are lanes.
     pub(crate) fn columns(&mut self, rows: &Rows, at: At) -> Vec<Value> {
         let count = at.lanes as i64;
-        if rows.stride <= DIRECT && picked(rows) <= turned(rows, count) {
+        if rows.stride <= DIRECT && picked(rows) <= transposing(rows, count) {
             // The block as it lies in memory; its last vector ends with it.
             let total = (count - 1) * rows.stride + rows.reach;
             let starts: Vec<i64> =
@@ -188,8 +188,8 @@ impl Emitter<'_> {
                 .collect();
             let vectors = self.joined(lines, width, rows.elem, at);
             let (high, low) = (at.lanes.trailing_zeros(), width.trailing_zeros());
-            let turned = self.turned_bits(vectors, high, low, rows.elem, at);
-            columns.extend(turned.into_iter().take(some as usize));
+            let rotated = self.rotated_bits(vectors, high, low, rows.elem, at);
+            columns.extend(rotated.into_iter().take(some as usize));
             from += some;
         }
         columns
@@ -204,15 +204,15 @@ impl Emitter<'_> {
             let chunks: Vec<Value> = (0..at.lanes as i64)
                 .map(|line| self.part(rows, line * rows.stride + from, size, size, at))
                 .collect();
-            let turned = self.turned_chunks(chunks, size, at.lanes, rows.elem, at.scope);
-            columns.extend(turned.into_iter().skip((known - from) as usize));
+            let transposed = self.transposed_chunks(chunks, size, at.lanes, rows.elem, at.scope);
+            columns.extend(transposed.into_iter().skip((known - from) as usize));
         }
         columns
     }
 
     /// Columns of lines of which each is a chunk of so many elements: vectors are put together of the chunks of every
     /// `size`-th line, and transposed chunk by chunk.
-    pub(crate) fn turned_chunks(
+    pub(crate) fn transposed_chunks(
         &mut self,
         chunks: Vec<Value>,
         size: usize,
@@ -276,9 +276,9 @@ impl Emitter<'_> {
             let mut vectors = some.to_vec();
             vectors.resize(width, some[some.len() - 1]);
             let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
-            let turned = self.turned_bits(vectors, high, low, elem, at);
+            let rotated = self.rotated_bits(vectors, high, low, elem, at);
             for line in 0..lanes {
-                let (vector, offset) = (&turned[line * width / lanes], line * width % lanes);
+                let (vector, offset) = (&rotated[line * width / lanes], line * width % lanes);
                 let part = self.some_lanes(at.scope, *vector, (elem, lanes), offset, width);
                 let ahead = (line * length + chunk * lanes) as i64;
                 self.store_part(first, ahead, part, Lanes { active: some.len(), lanes: width }, elem, at);
@@ -326,9 +326,9 @@ impl Emitter<'_> {
     }
 
     /// A block whose positions have so many high and low bits, with the two exchanged.
-    fn turned_bits(&mut self, vectors: Vec<Value>, high: u32, low: u32, elem: Elem, at: At) -> Vec<Value> {
+    fn rotated_bits(&mut self, vectors: Vec<Value>, high: u32, low: u32, elem: Elem, at: At) -> Vec<Value> {
         let (mut vectors, lanes) = (vectors, at.lanes);
-        // Positions are turned to the left by their high bits, or to the right by their low ones.
+        // Positions are rotated to the left by their high bits, or to the right by their low ones.
         let (turn, steps) = if high <= low { (Turn::Together, high) } else { (Turn::Apart, low) };
         let half = vectors.len() / 2;
         for _ in 0..steps {

@@ -6,7 +6,7 @@ use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::{AHEAD, Ask, BYTES, FAR_AHEAD, TURNED, When};
+use crate::schedule::prefetch::{AHEAD, Ask, BYTES, FAR_AHEAD, REVERSED, When};
 
 impl Emitter<'_> {
     /// Asks for what a load will read, if that is far away.
@@ -61,7 +61,7 @@ impl Emitter<'_> {
         let width = stride(address).abs().checked_mul((at.lanes as i64 - 1) * size);
         let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
         let later = match when {
-            When::Reversed => self.turned(address, bytes, size, at),
+            When::Reversed => self.reversed(address, bytes, size, at),
             _ => self.later(address, bytes, size, when, at).map(|ahead| (address.clone(), ahead)),
         };
         let Some((address, ahead)) = later else { return };
@@ -74,16 +74,16 @@ impl Emitter<'_> {
     }
 
     /// Where what is read now would be in the next row, if that were read from its start, and how far on that is.
-    fn turned(&self, address: &Lin, bytes: i64, size: i64, at: At) -> Option<(Lin, i64)> {
-        let (mut run, mut turned) = (bytes, address.clone());
+    fn reversed(&self, address: &Lin, bytes: i64, size: i64, at: At) -> Option<(Lin, i64)> {
+        let (mut run, mut reversed) = (bytes, address.clone());
         for (l, step) in self.turns(at.scope) {
             let c = address.coeff(l);
             let jump = c.checked_mul(step)?;
             if c == 0 {
                 continue;
             }
-            if turned != *address && TURNED.contains(&run) {
-                return Some((turned, jump));
+            if reversed != *address && REVERSED.contains(&run) {
+                return Some((reversed, jump));
             }
             if jump.checked_mul(size)?.abs() > run {
                 return None;
@@ -91,7 +91,7 @@ impl Emitter<'_> {
             if c < 0 {
                 let (start, end) = self.span(l, at.scope);
                 let ends = c.checked_mul(start.checked_add(end - 1)?)?;
-                turned = turned.plus(&Lin::constant(ends), 1)?.plus(&Lin::var(l), c.checked_mul(-2)?)?;
+                reversed = reversed.plus(&Lin::constant(ends), 1)?.plus(&Lin::var(l), c.checked_mul(-2)?)?;
             }
             run = run.max(c.abs().checked_mul(self.dag.extent(l))?.checked_mul(size)?);
         }

@@ -336,7 +336,9 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
     let kind = match (&schedule.interleave, &schedule.block_transpose) {
         (Some(interleave), _) => format!("rows of {} in", interleave.width),
         _ if schedule.unroll_jam.is_some() => "windows unrolled and jammed".to_string(),
-        (_, Some(turned)) if turned.rows != schedule.lanes => format!("blocks of {} rows", turned.rows),
+        (_, Some(transposed)) if transposed.rows != schedule.lanes => {
+            format!("blocks of {} rows", transposed.rows)
+        }
         (_, Some(_)) => "blocks".to_string(),
         _ => "row".to_string(),
     };

@@ -27,8 +27,8 @@ pub fn emit(
     free: LoopSet,
     term_cache: Option<TermCache>,
 ) -> Result<Kernel, CodegenError> {
-    if let Some(turned) = &schedule.block_transpose {
-        return transpose::emit(dag, outputs, schedule, turned, (free, target));
+    if let Some(transposed) = &schedule.block_transpose {
+        return transpose::emit(dag, outputs, schedule, transposed, (free, target));
     }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
     emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))

@@ -61,20 +61,20 @@ pub(crate) fn emit(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
-    turned: &BlockTranspose,
+    transposed: &BlockTranspose,
     (free, target): (LoopSet, &Target),
 ) -> Result<Kernel, CodegenError> {
     let roots = |outputs: &[Output]| -> Vec<NodeId> { outputs.iter().map(|o| o.root).collect() };
     let summarised = |tasks: i64| summary(dag, &roots(outputs), schedule, tasks);
     let (mut dag, mut outputs, mut schedule, mut free) =
         (dag.clone(), outputs.to_vec(), schedule.clone(), free);
-    let along = match turned.along[..] {
-        [all] => Along { all, digits: Vec::new(), loads: turned.loads.clone(), block: turned.rows },
+    let along = match transposed.along[..] {
+        [all] => Along { all, digits: Vec::new(), loads: transposed.loads.clone(), block: transposed.rows },
         _ => {
-            let whole = turned.along.iter().all(|&l| free.contains(l));
+            let whole = transposed.along.iter().all(|&l| free.contains(l));
             let along;
-            (along, dag, outputs) = joined(&dag, &outputs, turned)?;
-            schedule.order.retain(|l| !turned.along.contains(l));
+            (along, dag, outputs) = joined(&dag, &outputs, transposed)?;
+            schedule.order.retain(|l| !transposed.along.contains(l));
             schedule.order.insert(schedule.order.len() - 1, along.all);
             free = if whole { free.union(std::iter::once(along.all).collect()) } else { free };
             along
@@ -85,7 +85,7 @@ pub(crate) fn emit(
     (em.tables, em.streams) = (schedule.tables, schedule.streams);
     let buffers = bind_pointers(&mut em, &written(&outputs), &roots(&outputs));
     let row = Row { outputs: &outputs, schedule: &schedule, interleaved: None };
-    let tasks = row.turned(&mut em, &along, target, (free, tile.as_ref()))?;
+    let tasks = row.in_blocks(&mut em, &along, target, (free, tile.as_ref()))?;
     finish(em, buffers, tasks, written(&outputs), summarised(tasks))
 }
 
@@ -152,7 +152,7 @@ fn rows_of_strip(rows: i64, most: i64, block_rows: i64) -> i64 {
 impl Row<'_> {
     /// Writes the loops of a schedule whose last loop but one is the one that loads run along. Gives the number of
     /// tasks.
-    fn turned(
+    fn in_blocks(
         &self,
         em: &mut Emitter<'_>,
         rows_of: &Along,
@@ -263,9 +263,9 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         let &Block { row, column, first, lanes, active, reach, ref next } = block;
         let along = rows_of.all;
-        let mut turned: Vec<(NodeId, Vec<Value>)> = Vec::new();
+        let mut transposed: Vec<(NodeId, Vec<Value>)> = Vec::new();
         for &load in &rows_of.loads {
-            turned.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
+            transposed.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
         }
         if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
@@ -285,7 +285,7 @@ impl Row<'_> {
             rows_of.bind(em, part, position);
             let inner = em.open(part, vec![(last, column)], Some((last, lanes)));
             em.activate(inner, active, lanes);
-            for (load, rows) in &turned {
+            for (load, rows) in &transposed {
                 let (dtype, raw) = (em.dag[*load].dtype, rows[i]);
                 let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
                 em.seed(inner, *load, Val { ssa, lanes });

@@ -21,7 +21,7 @@ pub struct Target {
     pub llc_bytes: usize,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub has_pmaddwd: bool,
-    /// Of how many `f32` does an instruction of its take one for each of as many lanes (`vpermps`)? 0 without one.
+    /// How many `f32` an instruction looks up in by lanes: each lane picks one of these (`vpermps`). 0 without one.
     pub lane_permute_width: usize,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
     pub has_bf16_dot: bool,
@@ -30,29 +30,30 @@ pub struct Target {
     /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
     /// halves of 512 bits one after the other.)
     pub full_rate_vectors: bool,
-    /// From how many bytes of an element on is a vector that lies across two lines of memory stored into the nearest cache
-    /// sooner than it is put into a line first? (A Zen 5 stores it about as fast as any. An Intel is done with transposed
-    /// doubles in 0.6 to 0.75 of the time.)
+    /// Transposed vectors of elements of at least so many bytes are stored across cache lines, where others are shifted first
+    /// so that each store fills a line. (A Zen 5 stores across lines about as fast as within one. An Intel transposes doubles in
+    /// 0.6 to 0.75 of the time.)
     pub split_store_bytes: Option<usize>,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub has_non_temporal_stores: bool,
-    /// Has what leaves a group of cores half of the way of what comes? Two threads that only write are then faster through
-    /// the caches, as long as these hold about half of it. (A Zen 4 with 32 MiB takes 0.55 to 0.8 of the time for 48 to
-    /// 64 MiB, as long for 96, and 1.3 times as long for 400; one thread takes up to twice as long.)
+    /// Can the cores that share a last cache write to memory with half of the bandwidth with which they read? Two threads that
+    /// only write are then faster through the caches, as long as these hold about half of what they write. (A Zen 4 with
+    /// 32 MiB takes 0.55 to 0.8 of the time for 48 to 64 MiB, as long for 96, and 1.3 times as long for 400; one thread takes up
+    /// to twice as long.)
     pub asymmetric_writes: bool,
-    /// Is the last cache so far that whole lines are stored past it as soon as the second ones, that of each thread, hold
-    /// little of what is moved? (An Intel with a mesh takes 0.75 to 0.85 of the time to copy 8 MiB to 128 MiB, and 0.45 to
-    /// 0.65 to transpose them.)
+    /// Is the last cache so slow, on a mesh, that whole lines are stored past it as soon as the second-level cache of a thread
+    /// holds little of what is moved? (An Intel takes 0.75 to 0.85 of the time to copy 8 MiB to 128 MiB, and 0.45 to 0.65 to
+    /// transpose them.)
     pub mesh_llc: bool,
-    /// Is it worth being asked for what is read or stored in order, as its own reading ahead ends where a page ends?
-    /// (Intel's are: what comes from memory is there 1.1 to 1.5 times as fast. AMD's take 1.1 to 1.5 times as long, but for
-    /// the rows that they are still asked for.)
+    /// Do prefetches of what is read or stored in order pay, because the hardware's own stop at the end of a page? (They do on
+    /// Intel's: what comes from memory is there 1.1 to 1.5 times as fast. On AMD's it takes 1.1 to 1.5 times as long, but for the
+    /// rows of [`Target::prefetches_rows`].)
     pub prefetches: bool,
-    /// Is it worth being asked for what is read in order from memory, some pages further on, though it reads ahead by
-    /// itself? (A Zen 5's passes over the rows of a normalisation are done in 0.55 to 0.95 of the time.)
+    /// Do prefetches some pages ahead pay for what is read in order from memory, beside those of the hardware? (A Zen 5 does
+    /// passes over the rows of a normalisation in 0.55 to 0.95 of the time.)
     pub prefetches_far: bool,
-    /// The same, only where several passes go over a row; and for the next row while another is computed, short as it is?
-    /// (A Zen 3.)
+    /// The same only where several passes go over a row, and for the next row while another is computed, even a short one. (A
+    /// Zen 3.)
     pub prefetches_rows: bool,
     /// Does the C library move long runs of elements that stay in the last cache faster than vectors do? (It knows an
     /// instruction for that, which claims lines that it does not fetch: a Zen 5 copies 16 MiB 2.2 times as fast.)

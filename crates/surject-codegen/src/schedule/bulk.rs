@@ -16,7 +16,7 @@ const FILLED: i64 = 1 << 14;
 const MOVED: i64 = 1 << 16;
 
 /// The same where small programs are treated as large ones: shorter runs are still done in vectors.
-const EAGER: i64 = 1 << 8;
+const MOVED_WHEN_LARGE: i64 = 1 << 8;
 
 /// How long a run must be to be left to the library, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Runs {
         }
         let (near, bytes) = (target.l2_bytes() as f64, written(dag, outputs));
         let least = |far: bool, least: i64| {
-            if target.treats_all_as_large { Some(EAGER) } else { far.then_some(least) }
+            if target.treats_all_as_large { Some(MOVED_WHEN_LARGE) } else { far.then_some(least) }
         };
         Runs {
             filled: least(bytes >= near, FILLED),

@@ -100,7 +100,7 @@ impl Contraction {
             elem: Elem::of(dag[self.node].dtype),
             pairs: self.pairs,
             terms: self.terms(dag),
-            turned: self.matrix,
+            transposed: self.matrix,
             tight: false,
         }
     }

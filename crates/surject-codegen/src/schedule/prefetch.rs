@@ -7,7 +7,7 @@
 //! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
 //! Not every processor is worth it ([`Target::prefetches`]): a Zen 4 takes 4.3 ms for that root, and 3.0 if it is left alone.
 //! But where the rows of a tensor are read from their ends, it loses its way with every row: they are asked for one row
-//! ahead, from their starts, and turned rows of 0.5 to 32 KiB take 0.35 to 0.65 of the time. And where it comes back to a
+//! ahead, from their starts, and reversed rows of 0.5 to 32 KiB take 0.35 to 0.65 of the time. And where it comes back to a
 //! row several times, memory rests until it begins the next: rows further on are asked for into the second cache, but
 //! never while results go past the caches, which takes 1.3 times as long as without. The chain of kernels that is the
 //! gradient of a normalisation asks in what comes after its results and takes 0.6 to 0.8 of the time, and so does a
@@ -52,7 +52,7 @@ const SHARED: std::ops::RangeInclusive<i64> = 1 << 10..=8 << 10;
 
 /// The bytes of a row that is read from its end, if it is asked for: of shorter ones the next is near, and in longer ones a
 /// processor finds the direction by itself.
-pub(crate) const TURNED: std::ops::RangeInclusive<i64> = 512..=32 << 10;
+pub(crate) const REVERSED: std::ops::RangeInclusive<i64> = 512..=32 << 10;
 
 /// The bytes that the elements of a vector lie in: each line of less would be asked for several times, and of more most
 /// is not needed.
@@ -98,7 +98,7 @@ struct Load {
 
 impl Load {
     /// Is it of something that no cache holds, some of whose elements are read from the last to the first?
-    fn is_turned(&self, dag: &Dag, target: &Target) -> bool {
+    fn is_reversed(&self, dag: &Dag, target: &Target) -> bool {
         let bytes = dag.points(self.address.loops()) * self.size as f64;
         let far = target.treats_all_as_large || bytes > target.llc_bytes as f64 / 2.0;
         far && self.along.is_some() && self.address.terms.iter().any(|t| t.1 < 0)
@@ -145,7 +145,8 @@ impl Load {
         let Some(pass) = self.pass else { return beyond || streams || passes && 2.0 * bytes > last };
         let Node::Reduce { op, loops, .. } = &dag[pass].node else { return false };
         let sum = *op == AccOp::Add && self.cost <= 1.0 && !passes;
-        let from_cache = 2.0 * bytes > last && (passes && row <= FAR_AHEAD || odd && row >= *TURNED.start());
+        let from_cache =
+            2.0 * bytes > last && (passes && row <= FAR_AHEAD || odd && row >= *REVERSED.start());
         loops.contains(&along) && row <= ROW && if sum { beyond && odd } else { beyond || from_cache }
     }
 
@@ -177,7 +178,7 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
         let least = if target.prefetches_next_row() { AHEAD } else { FAR_AHEAD };
         let near = (least + 1..=ROW).contains(&length) && passes().next().is_some();
         let when = match when(load.buf) {
-            Some(When::Soon) if !target.prefetches && load.is_turned(dag, target) => When::Reversed,
+            Some(When::Soon) if !target.prefetches && load.is_reversed(dag, target) => When::Reversed,
             Some(When::Soon) if near && most.max(cost(load)) >= MUCH => When::Rows(1),
             Some(When::Soon) if load.is_later(dag, &loads, streams, target) => When::Later,
             Some(when) => when,

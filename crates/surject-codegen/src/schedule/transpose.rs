@@ -80,17 +80,17 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
                 fits
             })
         };
-        let turned = nodes.iter().copied().filter(|&n| match &dag[n].node {
+        let transposed = nodes.iter().copied().filter(|&n| match &dag[n].node {
             Node::Load { address, guards, .. } => {
                 guards.is_empty() && runs(address) && !(0..=NEAR).contains(&address.coeff(last).abs())
             }
             _ => false,
         });
-        turned.collect()
+        transposed.collect()
     };
     let least = lanes.min(8) as i64;
     // A loop that is too short goes on with those that loads run along from where it ends.
-    let turned = |u: LoopId| -> Option<BlockTranspose> {
+    let transposed = |u: LoopId| -> Option<BlockTranspose> {
         let (mut along, mut loads, mut length) = (vec![u], run(&[u]), dag.extent(u));
         while length < least {
             let around = schedule.order.iter().filter(|&l| *l != last && !along.contains(l));
@@ -105,14 +105,14 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
     let least_alone = if dag.extents.len() < LoopSet::LIMIT { 2 } else { least };
     let candidates = schedule.order.iter().copied().filter(|&u| u != last && dag.extent(u) >= least_alone);
     let best =
-        candidates.filter_map(turned).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
+        candidates.filter_map(transposed).max_by_key(|t| (t.loads.len(), std::cmp::Reverse(t.along.len())));
     // A kernel with reductions inside is not about moving elements.
     let reduces = nodes.iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
-    if let Some(turned) = best.filter(|_| !reduces) {
-        schedule.order.retain(|&k| !turned.along.contains(&k) && k != last);
-        schedule.order.extend(turned.along.iter().copied().chain([last]));
-        schedule.lanes = turned.rows;
-        schedule.block_transpose = Some(turned);
+    if let Some(transposed) = best.filter(|_| !reduces) {
+        schedule.order.retain(|&k| !transposed.along.contains(&k) && k != last);
+        schedule.order.extend(transposed.along.iter().copied().chain([last]));
+        schedule.lanes = transposed.rows;
+        schedule.block_transpose = Some(transposed);
     }
 }
 
@@ -134,31 +134,32 @@ const SHORT: i64 = 256;
 /// are pages apart themselves. Past the caches such rows are stored by a tile instead, several lines of each at a time, and so
 /// are rows of several lines where elements are narrow: blocks of whole lines take 1.1 to 2.4 times as long.
 pub(crate) fn shape(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
-    let (Some(turned), [output], Some(&last)) =
+    let (Some(transposed), [output], Some(&last)) =
         (&mut schedule.block_transpose, outputs, schedule.order.last())
     else {
         return;
     };
     let moved = moved(dag, output);
     let (line, lanes) = (LINE as usize / moved, target.vector_bytes / moved);
-    let halves = target.has_half_line_vectors() && turned.rows == lanes;
+    let halves = target.has_half_line_vectors() && transposed.rows == lanes;
     if !halves || dag.extent(last) < line as i64 || !begin_alike(dag, outputs, last) {
         return;
     }
     let size = |n: NodeId| Elem::in_memory(dag[n].dtype).size();
-    let meet = turned.loads.iter().any(|&n| match &dag[n].node {
+    let meet = transposed.loads.iter().any(|&n| match &dag[n].node {
         Node::Load { address, .. } => line as i64 > WAYS * places(PAGE, bytes_apart(dag, n, address, last)),
         _ => true,
     });
-    let pages = turned.along.iter().all(|&l| bytes_apart(dag, output.root, &output.address, l) % PAGE == 0);
+    let pages =
+        transposed.along.iter().all(|&l| bytes_apart(dag, output.root, &output.address, l) % PAGE == 0);
     let fits = line * line * moved <= target.vector_registers * target.vector_bytes;
-    let narrow = turned.loads.iter().any(|&n| size(n) < NARROW) || size(output.root) < NARROW;
+    let narrow = transposed.loads.iter().any(|&n| size(n) < NARROW) || size(output.root) < NARROW;
     let short = dag.extent(last).saturating_mul(size(output.root) as i64) <= SHORT;
     let pays = if schedule.streams { !pages && (!narrow || short) } else { !meet || pages };
     if fits || pays {
         schedule.lanes = line;
     }
     if fits || pays && meet {
-        turned.rows = fit(line, turned.along.iter().map(|&l| dag.extent(l)).product());
+        transposed.rows = fit(line, transposed.along.iter().map(|&l| dag.extent(l)).product());
     }
 }

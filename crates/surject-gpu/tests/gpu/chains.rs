@@ -3,9 +3,10 @@
 use crate::assembler::assemble;
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
-use surject_codegen::kernels::chain::{Chain, ChainKernels, ChainTiles, Scores};
+use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
 use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor as Of, assignment};
+use surject_codegen::kernels::lower::ChainKernels;
 use surject_codegen::kernels::lower::Launch;
 use surject_codegen::kernels::run::{Executor, kernel, kernel_by};
 use surject_codegen::kernels::schedule::Schedules;

@@ -101,6 +101,19 @@ impl Stamp {
         false
     }
 
+    /// Do others run beside both of these, or one of these alone: are they iterations of one run of a loop, at one time?
+    pub(super) fn is_like(&self, other: &Stamp) -> bool {
+        let ends = (self.links.split_last(), other.links.split_last());
+        let (Some((own, around)), Some((last, others))) = ends else { return false };
+        own.instance == last.instance && around == others
+    }
+
+    /// Are these of different tasks or blocks, which run one after the other here?
+    pub(super) fn is_of_another_block(&self, other: &Stamp) -> bool {
+        let first = self.links.iter().zip(other.links.iter()).find(|(a, b)| a.agent != b.agent);
+        first.is_some_and(|(a, _)| matches!(a.level, Some(Level::Task | Level::Block)))
+    }
+
     /// Is it of the same agent as another one?
     pub(super) fn is_same_agent(&self, other: &Stamp) -> bool {
         let agent = |stamp: &Stamp| stamp.links.last().map(|link| link.agent);

@@ -3,6 +3,7 @@
 use super::FaultKind;
 use super::agent::Stamp;
 use crate::Space;
+use rustc_hash::FxHashMap;
 use surject_ir::{Buffer, DType, Scalar};
 
 /// A tensor outside of a kernel: its elements, and which of them anything has written.
@@ -88,11 +89,12 @@ impl Tensor {
     }
 }
 
-/// Who accessed an element last, as far as others must not do so at the same time.
+/// Who accessed an element last, as far as others must not do so at the same time: of each kind of access those that nothing
+/// orders.
 #[derive(Clone, Debug, Default)]
 struct Last {
-    write: Option<(Stamp, bool)>,
-    /// Two readers: of a third one, one of these is another one. Where phases order readers, all that run beside each other.
+    write: Option<Stamp>,
+    atomics: Vec<Stamp>,
     reads: Vec<Stamp>,
 }
 
@@ -113,6 +115,8 @@ pub(super) struct Object {
     pub(super) tensor: Tensor,
     /// Of memory that several agents see.
     last: Vec<Last>,
+    /// Elements that copies in the background write, and who began these.
+    under_way: FxHashMap<usize, Stamp>,
     /// Do phases of barriers order who reads it?
     phased: bool,
 }
@@ -121,12 +125,18 @@ impl Object {
     pub(super) fn new(name: &str, space: Space, tensor: Tensor) -> Object {
         let shared = matches!(space, Space::Global | Space::Shared);
         let last = if shared { vec![Last::default(); tensor.len()] } else { Vec::new() };
-        Object { name: name.to_string(), space, tensor, last, phased: false }
+        let under_way = FxHashMap::default();
+        Object { name: name.to_string(), space, tensor, last, under_way, phased: false }
     }
 
     /// The same, in a kernel in which phases of barriers order accesses, or not.
     pub(super) fn phased(self, phased: bool) -> Object {
         Object { phased, ..self }
+    }
+
+    /// The same, without notes of who accesses its elements.
+    pub(super) fn untracked(self) -> Object {
+        Object { last: Vec::new(), ..self }
     }
 
     /// The number of an element that exists.
@@ -153,6 +163,22 @@ impl Object {
         Ok(())
     }
 
+    /// A copy in the background begins to write an element, which is undefined until it ends.
+    pub(super) fn copy_begins(&mut self, element: usize, who: &Stamp) -> Result<(), FaultKind> {
+        self.order(element, Kind::Write, who)?;
+        self.tensor.forget(element);
+        self.under_way.insert(element, who.clone());
+        Ok(())
+    }
+
+    /// It ends: for who waits for it the element has its value.
+    pub(super) fn copy_ends(&mut self, element: usize, value: Scalar, who: &Stamp) -> Result<(), FaultKind> {
+        self.under_way.remove(&element);
+        self.order(element, Kind::Write, who)?;
+        self.tensor.set(element, value);
+        Ok(())
+    }
+
     /// Notes an access, after all that it must come after.
     pub(super) fn order(&mut self, element: usize, kind: Kind, who: &Stamp) -> Result<(), FaultKind> {
         let Some(last) = self.last.get_mut(element) else { return Ok(()) };
@@ -161,32 +187,43 @@ impl Object {
             element,
             other: if other.to_string().is_empty() { "its surroundings".into() } else { other.to_string() },
         };
-        if let Some((other, atomic)) = &last.write
-            && !(*atomic && kind == Kind::Atomic)
-            && other.runs_beside(who)
+        // Who reads there finds nothing.
+        if kind != Kind::Read
+            && let Some(other) = self.under_way.get(&element)
         {
             return Err(race(other));
         }
-        if kind != Kind::Read {
-            if let Some(other) = last.reads.iter().find(|other| other.runs_beside(who)) {
-                return Err(race(other));
-            }
-            *last = Last { write: Some((who.clone(), kind == Kind::Atomic)), reads: Vec::new() };
-            return Ok(());
+        let reads = last.reads.iter().filter(|_| kind != Kind::Read);
+        let atomics = last.atomics.iter().filter(|_| kind != Kind::Atomic);
+        if let Some(other) = last.write.iter().chain(reads).chain(atomics).find(|o| o.runs_beside(who)) {
+            return Err(race(other));
         }
-        if self.phased {
-            // Of one agent the last time stands for those before.
-            last.reads.retain(|other| other.runs_beside(who) && !other.is_same_agent(who));
-            last.reads.push(who.clone());
-            return Ok(());
-        }
-        // Readers that came before are ordered, and any that comes after them is also after this one, or runs beside it.
-        match &mut last.reads[..] {
-            [first, ..] if first == who => {}
-            [first, second] if first.runs_beside(who) => *second = who.clone(),
-            [first] if first.runs_beside(who) => last.reads.push(who.clone()),
-            _ => last.reads = vec![who.clone()],
+        match kind {
+            // All that came before is ordered, and what runs beside any of it runs beside this.
+            Kind::Write => *last = Last { write: Some(who.clone()), ..Last::default() },
+            Kind::Read => keep(&mut last.reads, who, self.phased),
+            Kind::Atomic => keep(&mut last.atomics, who, self.phased),
         }
         Ok(())
+    }
+}
+
+/// Adds an access to others of its kind. Those that come before it go: what runs beside them runs beside it. Of many that
+/// are alike two are enough: any other one runs beside one of these. Where phases order agents, no two are alike.
+fn keep(accesses: &mut Vec<Stamp>, who: &Stamp, phased: bool) {
+    match &accesses[..] {
+        [.., other] if other == who => return,
+        [] => return accesses.push(who.clone()),
+        _ => {}
+    }
+    // Those of tasks and blocks that are over are alike for all that comes.
+    let mut over = 0;
+    accesses.retain(|other| {
+        let is_over = !phased && other.is_of_another_block(who);
+        over += usize::from(is_over);
+        other.runs_beside(who) && !other.is_same_agent(who) && (over <= 1 || !is_over)
+    });
+    if phased || accesses.iter().filter(|other| other.is_like(who)).count() < 2 {
+        accesses.push(who.clone());
     }
 }

@@ -7,7 +7,7 @@ use super::memory::{Object, Tensor};
 use super::phases::{Barrier, Flight, Phase};
 use super::value::{affine, copy, index};
 use super::{Counts, Fault, FaultKind, Options, Order};
-use crate::{Kernel, Level, Op, Statement, print_statement};
+use crate::{Access, Kernel, Level, Op, Statement, print_statement};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use surject_ir::{DType, Scalar};
@@ -139,7 +139,9 @@ impl<'k> Machine<'k> {
             let memory = kernel.mem(mem);
             root.memory[mem.0 as usize] = Some(self.objects.len());
             let tensor = std::mem::replace(tensor, Tensor::unwritten(memory.dtype, 0));
-            self.objects.push(Object::new(&memory.name, memory.space, tensor).phased(self.phased));
+            let object = Object::new(&memory.name, memory.space, tensor).phased(self.phased);
+            // What is only read has no races.
+            self.objects.push(if memory.access == Access::Read { object.untracked() } else { object });
         }
         Ok(())
     }

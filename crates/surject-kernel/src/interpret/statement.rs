@@ -72,17 +72,7 @@ impl Machine<'_> {
                 agent.groups.push(group);
                 return Ok(());
             }
-            Op::AsyncWait(left) => {
-                let over = agent.groups.len().saturating_sub(*left);
-                for Copy { object, first, elements } in agent.groups.drain(..over).flatten() {
-                    for i in 0..elements.len() {
-                        if let Some(element) = elements.get(i) {
-                            self.objects[object].tensor.set(first + i, element);
-                        }
-                    }
-                }
-                return Ok(());
-            }
+            Op::AsyncWait(left) => return self.copies_end(agent, *left),
             Op::BoxCopy(copy) => return self.box_begins(agent, copy),
             Op::Phase(barrier, how) => return self.phase(agent, barrier, how),
             Op::MatMul { sizes, factors, acc, a, b, .. } => {
@@ -191,10 +181,23 @@ impl Machine<'_> {
         let first = object.element(target)?;
         for i in 0..elements.len() {
             let element = object.element(target + i as i128)?;
-            object.order(element, Kind::Write, &who)?;
-            object.tensor.forget(element);
+            object.copy_begins(element, &who)?;
         }
         agent.copies.push(Copy { object: number, first, elements });
+        Ok(())
+    }
+
+    /// Waits until so many groups of copies are left.
+    fn copies_end(&mut self, agent: &mut Agent, left: usize) -> Done<()> {
+        let who = self.stamp(agent);
+        let over = agent.groups.len().saturating_sub(left);
+        for Copy { object, first, elements } in agent.groups.drain(..over).flatten() {
+            for i in 0..elements.len() {
+                if let Some(element) = elements.get(i) {
+                    self.objects[object].copy_ends(first + i, element, &who)?;
+                }
+            }
+        }
         Ok(())
     }
 

@@ -114,7 +114,7 @@ pub(super) fn show(
         for launch in made.launches {
             let _ = writeln!(
                 text,
-                "kernel {}\n// a part of `{}`, point by point",
+                "// kernel {}: a part of `{}`, point by point",
                 launch.kernel.name,
                 call.op.name()
             );
@@ -207,20 +207,41 @@ pub(super) fn written(
 pub(crate) fn schedules(path: Option<&Path>, function: &Function) -> Result<Schedules, Failure> {
     let Some(path) = path else { return Ok(Schedules::default()) };
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
-    let pointed = |error: ScheduleError| {
-        let Some(number) = error.line else {
-            return Failure::bad_input(format!("{name}: {}", error.message));
-        };
-        let line = text.lines().nth(number - 1).unwrap_or("");
-        let indent = line.len() - line.trim_start().len();
-        let caret = " ".repeat(indent);
-        let message = error.message;
-        Failure::bad_input(format!("{name}:{number}:{}: {message}\n  {line}\n  {caret}^", indent + 1))
+    let bytes = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let pointed = |error: ScheduleError| match error.line {
+        Some(line) => Failure::bad_input(pointed(&name, &text, line, &error.message)),
+        None => Failure::bad_input(format!("{name}: {}", error.message)),
     };
+    if let Err(error) = std::str::from_utf8(&bytes) {
+        let (before, byte) = (&bytes[..error.valid_up_to()], bytes[error.valid_up_to()]);
+        let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
+        let message = format!(
+            "the byte `\u{fffd}` (0x{byte:02x}) is not UTF-8; schedules are text, as `--emit schedule` prints it"
+        );
+        return Err(pointed(ScheduleError { line: Some(line), message }));
+    }
     let schedules: Schedules = text.parse().map_err(pointed)?;
     let expressions = expressions(function).map_err(Failure::unsupported)?;
     let by_name: HashMap<&str, _> = expressions.iter().map(|(name, e)| (name.as_str(), e)).collect();
     schedules.check(|name| by_name.get(name).copied()).map_err(pointed)?;
     Ok(schedules)
+}
+
+/// A message about a line of a text, with the line and a caret: below the first word of the line that the message quotes, or
+/// below its first word.
+fn pointed(name: &str, text: &str, number: usize, message: &str) -> String {
+    let line: String =
+        text.lines().nth(number - 1).unwrap_or("").chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
+    // So that text on which there is no line to print stays short.
+    let line: String = line.chars().filter(|c| !c.is_control()).take(160).collect();
+    let mut words = message.split('`').skip(1).step_by(2).filter(|word| !word.is_empty());
+    let of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let whole = |&(at, word): &(usize, &str)| {
+        !of_name(line[..at].chars().next_back()) && !of_name(line[at + word.len()..].chars().next())
+    };
+    let quoted = words.find_map(|word| line.match_indices(word).find(whole).map(|(at, _)| at));
+    let at = quoted.unwrap_or(line.len() - line.trim_start().len());
+    let column = line[..at].chars().count();
+    format!("{name}:{number}:{}: {message}\n  {line}\n  {}^", column + 1, " ".repeat(column))
 }

@@ -50,7 +50,7 @@ impl Chain {
     }
 
     /// Do tiles fit a chain whose scores are made a tile at a time?
-    pub(super) fn fit_by_tiles(&self, tiles: &ChainTiles) -> Result<(), String> {
+    pub(crate) fn fit_by_tiles(&self, tiles: &ChainTiles) -> Result<(), String> {
         self.by_tiles()?;
         let heads = self.heads().ok_or("the first sums have several loops")?;
         let [[columns, terms], [last_columns, last_terms]] = tiles.tiles;

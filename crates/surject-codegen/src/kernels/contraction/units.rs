@@ -190,8 +190,8 @@ impl Expression {
         let term = self.id(term)?;
         let beside = |node: NodeId, names: &[String]| -> Vec<String> {
             let of = |name: &&String| self.id(name).is_some_and(|own| self.lie_next(node, own));
-            let turned = !self.lie_next(node, term);
-            names.iter().filter(|name| turned && of(name)).cloned().collect()
+            let transposed = !self.lie_next(node, term);
+            names.iter().filter(|name| transposed && of(name)).cloned().collect()
         };
         let rows_beside = beside(parts.left, &product.rows);
         let by_terms = [rows_beside.is_empty(), beside(parts.right, &product.columns).is_empty()];
@@ -230,7 +230,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     let product = expression.product_of(&parts).ok_or("the expression is no sum of products")?;
     let rows: Vec<&str> = tiles.loops[0].split(',').collect();
     super::check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], &product)?;
-    let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
+    let id = |name: &str| expression.called(name);
     let rows = rows.into_iter().map(id).collect::<Result<Vec<LoopId>, String>>()?;
     let (column, term) = (id(&tiles.loops[1])?, id(&tiles.loops[2])?);
     let Node::Reduce { loops, .. } = &dag[parts.sum].node else { return Err("no sum".into()) };

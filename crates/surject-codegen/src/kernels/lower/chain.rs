@@ -3,11 +3,14 @@
 //! The phases of a block follow each other: which tiles of the first sums are needed, these sums, the rows, which tiles
 //! of weights are not zero, the last sums. Threads wait for each other between them.
 
+mod kernels;
 mod listed;
 mod online;
 
-pub(crate) use listed::lower_listed;
-pub(crate) use online::lower_online;
+pub use kernels::ChainKernels;
+
+use listed::lower_listed;
+use online::lower_online;
 
 use super::super::chain::{Chain, ChainTiles, FLAGS, Phase};
 use super::super::contraction::{Condition, Contraction, GROUP_ROWS, Share, Tiles, WARP, WIDEST};

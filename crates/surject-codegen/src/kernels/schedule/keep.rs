@@ -55,7 +55,7 @@ impl Kept {
 
 /// Keeps the terms of the reductions over a loop, which results need again along a loop over points.
 pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<Kept, String> {
-    let id = |name: &str| expression.id(name).ok_or_else(|| format!("there is no loop `{name}`"));
+    let id = |name: &str| expression.called(name);
     let (over, along) = (id(reduced)?, id(at)?);
     if !expression.loops.contains(&along) {
         return Err(format!("`{at}` is no loop over points"));

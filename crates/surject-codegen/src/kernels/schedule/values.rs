@@ -87,7 +87,7 @@ pub(super) fn values(
     }
     for (i, directive) in schedule.directives.iter().enumerate() {
         let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-        let id = |name: &str| expression.id(name).ok_or_else(|| fault(format!("there is no loop `{name}`")));
+        let id = |name: &str| expression.called(name).map_err(fault);
         let over = |of: LoopId| -> Vec<NodeId> {
             nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0).collect()
         };

@@ -101,7 +101,7 @@ impl Panel<'_> {
                 let end = em.int(minor.count - self.width as i64);
                 let (rest, width) = (minor.count % self.width as i64, self.width as i64);
                 let whole = em.open(scope, Vec::new(), None);
-                if minor.count >= width && self.turned {
+                if minor.count >= width && self.transposed {
                     self.turn(em, whole, minor, to, (l, lanes))?;
                 } else if minor.count >= width {
                     self.along(em, whole, minor, to, (l, lanes), self.width)?;
@@ -113,7 +113,7 @@ impl Panel<'_> {
                 let inside = em.compare(scope, "sle", minor.base, end);
                 em.close_if(whole, inside);
                 let last = em.open(scope, Vec::new(), None);
-                if self.turned {
+                if self.transposed {
                     self.single(em, last, minor, to)?;
                 } else {
                     self.along(em, last, minor, to, (l, lanes), rest as usize)?;
@@ -134,7 +134,7 @@ impl Panel<'_> {
             return;
         }
         let (width, lanes) = (self.width as i64, self.lanes as i64);
-        let (first, end, step) = match self.turned {
+        let (first, end, step) = match self.transposed {
             true => (self.terms - lanes, width * self.terms, self.terms),
             false => (sum * width, self.terms * width, lanes),
         };
@@ -149,7 +149,7 @@ impl Panel<'_> {
 
     /// The distance of a row or column from the first.
     fn ahead(&self, em: &mut Emitter<'_>, scope: ScopeId, number: Value) -> Value {
-        if !self.turned {
+        if !self.transposed {
             return number;
         }
         let terms = em.int(self.terms);
@@ -182,7 +182,7 @@ impl Panel<'_> {
         (to, width): (Value, usize),
         offset: Value,
     ) -> Value {
-        let factor = if self.turned { 1 } else { width as i64 };
+        let factor = if self.transposed { 1 } else { width as i64 };
         let number = em.lin(&sum_number(em.dag, self.sum, self.pairs, factor), scope);
         let at = em.arith(scope, "arith.addi", number, offset);
         em.element(to, at, self.elem, scope)
@@ -345,9 +345,9 @@ impl Panel<'_> {
         l: LoopId,
     ) -> Result<(), CodegenError> {
         let lanes = self.across_lanes(em.dag, l);
-        // Rows are taken in groups of a power of two, the widest that divides the panel; those that are not turned, one
+        // Rows are taken in groups of a power of two, the widest that divides the panel; those that are not transposed, one
         // by one.
-        let group = if self.turned { 1 } else { (1usize << self.width.trailing_zeros()).min(lanes) };
+        let group = if self.transposed { 1 } else { (1usize << self.width.trailing_zeros()).min(lanes) };
         if group < self.width {
             let part = em.open(scope, Vec::new(), None);
             let first = em.name();
@@ -419,10 +419,10 @@ impl Panel<'_> {
             em.close_plain(along);
         }
         // A vector holds `lanes / group` points of the summed loop, `group` rows of each.
-        let turned = interleave(em, inner, rows, self.elem, lanes);
-        let dense = self.turned || stride == self.width as i64 && group == self.width;
+        let transposed = interleave(em, inner, rows, self.elem, lanes);
+        let dense = self.transposed || stride == self.width as i64 && group == self.width;
         let pieces = if dense { 1 } else { lanes / group };
-        for (i, value) in turned.into_iter().enumerate() {
+        for (i, value) in transposed.into_iter().enumerate() {
             for piece in 0..pieces {
                 let width = lanes / pieces;
                 let part = em.some_lanes(inner, value, (self.elem, lanes), piece * group, width);

@@ -36,17 +36,17 @@ impl Along {
 pub(super) fn joined(
     dag: &Dag,
     outputs: &[Output],
-    turned: &BlockTranspose,
+    transposed: &BlockTranspose,
 ) -> Result<(Along, Dag, Vec<Output>), CodegenError> {
     let unsupported = || CodegenError::unsupported("a transposition of more than 128 loops");
     let mut result = dag.clone();
     let all =
-        result.add_loop(turned.along.iter().map(|&l| dag.extent(l)).product()).ok_or_else(unsupported)?;
+        result.add_loop(transposed.along.iter().map(|&l| dag.extent(l)).product()).ok_or_else(unsupported)?;
     let (mut outputs, mut loads) = (outputs.to_vec(), Vec::new());
-    for &load in &turned.loads {
+    for &load in &transposed.loads {
         let one = |lin: &Lin| {
             let mut lin = lin.clone();
-            lin.terms.retain(|t| !turned.along.contains(&t.0));
+            lin.terms.retain(|t| !transposed.along.contains(&t.0));
             lin.plus(&Lin::var(all), 1)
         };
         let node = dag[load].node.mapped(&|x| x, &one).ok_or_else(unsupported)?;
@@ -56,5 +56,5 @@ pub(super) fn joined(
         }
         loads.push(node);
     }
-    Ok((Along { all, digits: turned.along.clone(), loads, block: turned.rows }, result, outputs))
+    Ok((Along { all, digits: transposed.along.clone(), loads, block: transposed.rows }, result, outputs))
 }

@@ -82,7 +82,7 @@ impl Row<'_> {
                 result.extend(std::iter::repeat_n(Value::NONE, size));
                 continue;
             }
-            result.extend(em.turned_chunks(chunk, size, lanes, elem, scope));
+            result.extend(em.transposed_chunks(chunk, size, lanes, elem, scope));
         }
         Ok(result)
     }

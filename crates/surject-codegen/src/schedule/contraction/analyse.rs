@@ -112,7 +112,7 @@ struct Candidate<'a> {
     work: f64,
     terms: f64,
     /// Are tiles made of anything, to test them?
-    eager: bool,
+    all_large: bool,
     /// Are there so few results for every term that storing them is not what counts?
     few_results: bool,
     /// Lanes of a whole vector.
@@ -217,9 +217,9 @@ impl<'a> Candidate<'a> {
         let sides = [Side { factor: x, loops: only(dx, dy) }, Side { factor: y, loops: only(dy, dx) }];
         let terms = product(dag, loops);
         let work = product(dag, &of(deps)) as f64 * terms as f64;
-        // Sums of halves are not rounded term by term in tiles: the eager ones are to be compared.
-        let eager = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
-        let large = work >= if eager { 64.0 } else { SMALL } && terms >= 4;
+        // Sums of halves are not rounded term by term in tiles: those of tests that treat all as large are to be compared.
+        let all_large = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
+        let large = work >= if all_large { 64.0 } else { SMALL } && terms >= 4;
         need(large, "there are too few products for tiles")?;
         let pairs = pairs::find(dag, (*op, *body), loops, target);
         let product_of = Node::Binary(BinaryOp::Mul, x, y);
@@ -234,7 +234,7 @@ impl<'a> Candidate<'a> {
             sum: loops,
             work,
             terms: terms as f64,
-            eager,
+            all_large,
             few_results: product(dag, &of(deps)) <= RESULTS * terms,
             full: target.vector_bytes / Elem::of(dtype).size(),
             pairs,
@@ -333,7 +333,7 @@ impl<'a> Candidate<'a> {
         let score = share * unit;
         let score = if contraction.streams { score.max(0.5) } else { score };
         let least = match few {
-            _ if self.eager => 0.0,
+            _ if self.all_large => 0.0,
             true if shape.windows => 0.06,
             _ => 0.3,
         };

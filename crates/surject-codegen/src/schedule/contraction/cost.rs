@@ -9,10 +9,10 @@ use crate::schedule::contraction::windows::{Windows, windows};
 use crate::schedule::contraction::{Contraction, terms};
 use crate::schedule::halo;
 
-/// Cycles in which an element is packed: with others next to it, in a block that is turned, gathered, alone.
+/// Cycles in which an element is packed: with others next to it, in a block that is transposed, gathered, alone.
 const ALONG: f64 = 0.3;
 
-const TURNED: f64 = 0.7;
+const TRANSPOSED: f64 = 0.7;
 
 /// The same for each vector of which its elements are chosen, and for choosing them.
 const NEAR: f64 = 0.1;
@@ -30,7 +30,7 @@ const APART: f64 = 2.0;
 fn element(packing: Packing) -> f64 {
     match packing {
         Packing::Along => ALONG,
-        Packing::Transposed => TURNED,
+        Packing::Transposed => TRANSPOSED,
         Packing::Near(apart) => NEAR * apart as f64 + NEAR,
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,

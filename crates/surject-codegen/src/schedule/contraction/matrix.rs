@@ -42,7 +42,7 @@ pub(crate) fn in_tiles(dag: &Dag, c: Contraction, target: &Target) -> Contractio
         ..c.clone()
     };
     let wide = c.tile.lanes == SIDE && product(dag, &c.rows) > 1 && dag.extent(c.lane) >= LEAST;
-    if wide && !c.streams && changed.row_pack(dag).may_be_turned(dag, &c.rows) { changed } else { c }
+    if wide && !c.streams && changed.row_pack(dag).may_be_transposed(dag, &c.rows) { changed } else { c }
 }
 
 /// What the elements of registers for tiles hold.

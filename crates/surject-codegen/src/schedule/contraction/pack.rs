@@ -25,7 +25,7 @@ pub struct Pack<'a> {
     /// The terms of a panel: those beyond the sum are zeros.
     pub terms: i64,
     /// Do the terms of a row lie next to each other, and not the rows of a term?
-    pub turned: bool,
+    pub transposed: bool,
     /// Has a last panel that is not full only the rows or columns that exist?
     pub tight: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) enum Mode {
 pub enum Packing {
     /// Next to each other.
     Along,
-    /// In blocks, each of which is turned.
+    /// In blocks, each of which is transposed.
     Transposed,
     /// Out of vectors in which they lie so far apart, at most.
     Near(i64),
@@ -127,9 +127,9 @@ impl Pack<'_> {
         }
     }
 
-    /// Can its rows lie one behind the other ([`Pack::turned`]) without being found one value at a time? Elements that
+    /// Can its rows lie one behind the other ([`Pack::transposed`]) without being found one value at a time? Elements that
     /// are next to each other along their loop must be so in a row.
-    pub fn may_be_turned(&self, dag: &Dag, loops: &[LoopId]) -> bool {
+    pub fn may_be_transposed(&self, dag: &Dag, loops: &[LoopId]) -> bool {
         let Some(along) = self.pairs.map(|pairs| pairs.along) else { return false };
         let next = sum_number(dag, self.sum, self.pairs, 1).coeff(along) == 1;
         next && match self.mode(dag, loops) {
@@ -185,7 +185,7 @@ impl Pack<'_> {
             }
             _ => false,
         });
-        (far && lanes > 1 && !self.turned).then(|| elements(dag, l, self.pairs))
+        (far && lanes > 1 && !self.transposed).then(|| elements(dag, l, self.pairs))
     }
 }
 
@@ -200,7 +200,7 @@ impl Contraction {
             elem: s.elem,
             pairs: self.pairs,
             terms: s.sum,
-            turned: false,
+            transposed: false,
             tight: s.tight,
         }
     }
