@@ -110,10 +110,29 @@ def write():
     os.replace(options.out + ".part", options.out)
 
 
-def step(name, limit):
-    """Does a step within so many seconds, or what is left of all."""
+# What every step may take, in seconds: together no more than there are. `suite` takes what the others leave, at least that much, and at
+# most 240: it is cut off where it is, the dearest programs last.
+LIMITS = {"machine": 10, "calibration": 15, "correctness": 60, "archives": 10, "libraries": 45, "products": 45, "alone": 70,
+          "one_stream": 30, "suite": 90, "frameworks": 90, "processor": 55}
+LONGEST = {"suite": 240}
+assert sum(LIMITS.values()) <= 60 * parser.get_default("minutes"), "the steps may take longer than all"
+
+
+def given(name, left):
+    """The seconds of a step, of those that are left: what comes after it keeps its own."""
+    if options.dry_run:
+        # An interpreter needs the time in which a device is timed.
+        return min(120, left)
+    names = list(LIMITS)
+    after = sum(LIMITS[later] for later in names[names.index(name) + 1:])
+    # Where less is left than all need, as with few `--minutes`, the first steps have it.
+    return min(left, max(LIMITS[name], min(LONGEST.get(name, 0), left - after)))
+
+
+def step(name):
+    """Does a step within its seconds, or what is left of all."""
     def enter(function):
-        seconds = min(limit, end - time.monotonic())
+        seconds = given(name, end - time.monotonic())
         start = time.monotonic()
         note = ""
         if seconds < 2:
@@ -200,14 +219,14 @@ def peer_seconds(folder):
     return text.count("dot_general") + text.count("stablehlo.convolution"), len(text)
 
 
-@step("machine", 20)
+@step("machine")
 def machine(seconds):
     smi = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit", "--format=csv,noheader"], seconds)
     return {"processors": os.cpu_count(), "system": platform.platform(), "gpu": smi[1] if smi[0] == 0 else None,
             "doctor": run([SURJECT, "doctor"], seconds)[1].splitlines()}
 
 
-@step("calibration", 25)
+@step("calibration")
 def calibration(seconds):
     if options.dry_run:
         return DRY
@@ -230,7 +249,7 @@ GPU = ["--backend", "cuda", "--device", device]
 REPLAYED = ["--runs", "3"]
 
 
-@step("correctness", 110)
+@step("correctness")
 def correctness(seconds):
     if NONE:
         return NONE
@@ -241,7 +260,7 @@ def correctness(seconds):
     return checked(commands, seconds)
 
 
-@step("archives", 20)
+@step("archives")
 def archives(seconds):
     if NONE:
         return NONE
@@ -253,7 +272,7 @@ def archives(seconds):
     return checked(commands, seconds)
 
 
-@step("libraries", 50)
+@step("libraries")
 def libraries(seconds):
     if NONE:
         return NONE
@@ -272,7 +291,7 @@ def libraries(seconds):
     return result
 
 
-@step("products", 45)
+@step("products")
 def products(seconds):
     if NONE:
         return NONE
@@ -302,14 +321,14 @@ def products(seconds):
     return result
 
 
-@step("alone", 100)
+@step("alone")
 def alone(seconds):
     if options.dry_run or NONE:
         return NONE or DRY
     return bench(suite(), [*GPU, "--rounds", "2", "--seconds", "0.02"], seconds)
 
 
-@step("one_stream", 40)
+@step("one_stream")
 def one_stream(seconds):
     if options.dry_run or NONE:
         return NONE or DRY
@@ -320,21 +339,21 @@ def one_stream(seconds):
             for key, streams in (("one", "1"), ("several", ""))}
 
 
-@step("suite", 240)
+@step("suite")
 def beside_xla(seconds):
     if options.dry_run or NONE:
         return NONE or DRY
     return bench(sorted(suite(), key=peer_seconds), [*GPU, "--against", "xla-gpu", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
-@step("frameworks", 90)
+@step("frameworks")
 def beside_frameworks(seconds):
     if options.dry_run or NONE:
         return NONE or DRY
     return bench(suite(FRAMEWORKS), [*GPU, "--against", "torch-gpu,triton", "--rounds", "2", "--seconds", "0.03"], seconds)
 
 
-@step("processor", 60)
+@step("processor")
 def processor(seconds):
     if options.dry_run:
         return DRY

@@ -50,6 +50,12 @@ fn without_a_gpu_the_error_says_so() {
     let failure = surject(&words(&case, &["--backend", "cuda"])).expect_err("there is no GPU");
     assert_eq!(failure.status, Status::Unsupported);
     assert!(failure.message.contains("CUDA driver"), "{failure}");
+    let checks = root().join("crates/surject-stablehlo/tests/conformance/others.mlir");
+    let checks = checks.to_str().expect("paths are text");
+    // Functions that nothing ran are no success.
+    let failure = surject(&["check", checks, "--backend", "cuda"]).expect_err("there is no GPU");
+    assert_eq!(failure.status, Status::Unsupported);
+    assert!(failure.message.contains("CUDA driver"), "{failure}");
     let failure =
         surject(&["run", &case.program, "--device", "simulated"]).expect_err("the CPU is no device");
     assert!(failure.message.contains("--device needs `--backend cuda`"), "{failure}");

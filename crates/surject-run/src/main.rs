@@ -4,6 +4,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use surject_cuda::RunError;
 use surject_run::{Archive, Buffer, DeviceName, Loaded, RunnerError};
 use surject_runtime::{compare, npy};
 
@@ -57,7 +58,9 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<usize, (u8, String)> {
     let bad = |message: String| (2, message);
     let refused = |error: RunnerError| match error {
-        RunnerError::Archive(_) => (2, error.to_string()),
+        RunnerError::Archive(_) | RunnerError::Run(RunError::Count { .. } | RunError::Type { .. }) => {
+            (2, error.to_string())
+        }
         _ => (3, error.to_string()),
     };
     let archive = Archive::read(&arguments.program).map_err(|e| refused(e.into()))?;

@@ -175,6 +175,10 @@ fn archives_of_several_streams_run() {
     let (status, said) = run("many");
     assert_eq!(status, Some(3));
     assert!(said.contains("SURJECT_CUDA_STREAMS is a number from 1 to 16, not \"many\""), "{said}");
+    // What a caller gives wrongly is bad input.
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_surject-run"));
+    let none = command.arg(&path).args(["--device", "simulated"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2), "{}", String::from_utf8_lossy(&none.stderr));
     std::fs::remove_file(&path).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -36,6 +36,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     if backend == Backend::Spec && arguments.opt {
         return Err(Failure::bad_input("the back end `spec` runs programs as they stand, without `--opt`"));
     }
+    if backend == Backend::Cuda {
+        // Without the device no function runs, and that is no outcome of any.
+        arguments.device.open().map_err(Failure::unsupported)?;
+    }
     let (mut counts, mut unread) = ([0; 3], Vec::new());
     for path in &arguments.files {
         for source in super::split::sources(&Source::load(path)?)? {
