@@ -1,8 +1,8 @@
 //! The file format: a safetensors file, whose metadata says what it is and whose tensors are code and constants.
 //!
 //! The metadata has `surject` (the version of the format), `kind` (`cuda` or `cpu`), `program` (a plan or an [`Image`] as
-//! JSON) and `constants` (their types as JSON). The tensor `code` is PTX or a shared library; `constant.N` are the bytes
-//! of the constants.
+//! JSON), `constants` (their types as JSON) and `checksum` (the CRC-32 of all these and of the tensors). The tensor `code` is
+//! PTX or a shared library; `constant.N` are the bytes of the constants.
 
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -13,7 +13,7 @@ use surject_cuda::{Plan, TensorId};
 use surject_runtime::{Buffer, DType};
 
 /// The version of the format, which changes with what a plan or an image holds.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
 /// The type of an argument, a result or a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,11 +143,16 @@ impl Archive {
         };
         let store = |error: &dyn std::fmt::Display| ArchiveError::Store(error.to_string());
         let types: Vec<Port> = constants.iter().map(|c| Port::new(c.dtype(), c.shape())).collect();
+        let program = program.map_err(|e| store(&e))?;
+        let types = serde_json::to_string(&types).map_err(|e| store(&e))?;
+        let data = std::iter::once(code).chain(constants.iter().map(Buffer::bytes));
+        let checksum = checksum([kind, &program, &types], data);
         let metadata = HashMap::from([
             ("surject".to_string(), VERSION.to_string()),
             ("kind".to_string(), kind.to_string()),
-            ("program".to_string(), program.map_err(|e| store(&e))?),
-            ("constants".to_string(), serde_json::to_string(&types).map_err(|e| store(&e))?),
+            ("program".to_string(), program),
+            ("constants".to_string(), types),
+            ("checksum".to_string(), checksum),
         ]);
         let mut tensors = vec![("code".to_string(), code)];
         tensors.extend(constants.iter().enumerate().map(|(i, c)| (format!("constant.{i}"), c.bytes())));
@@ -178,6 +183,17 @@ fn ports(plan: &Plan, ids: &[TensorId]) -> Vec<Port> {
     ids.iter().map(|&id| plan.tensor(id)).map(|t| Port::new(t.dtype, &t.shape)).collect()
 }
 
+/// The CRC-32 of what an archive holds, in hexadecimal digits: code runs as it is, so damage must be found before.
+fn checksum<'a>(texts: [&'a str; 3], data: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    for part in texts.map(str::as_bytes).into_iter().chain(data) {
+        // Bytes that move from one part to the next are damage too.
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    format!("{:08x}", hasher.finalize())
+}
+
 fn parse(bytes: &[u8]) -> Result<Archive, String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
     let metadata = header.metadata().clone().unwrap_or_default();
@@ -188,7 +204,14 @@ fn parse(bytes: &[u8]) -> Result<Archive, String> {
     }
     let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
     let data = |name: &str| tensors.tensor(name).map(|t| t.data()).map_err(|e| format!("`{name}`: {e}"));
+    let (kind, program) = (get("kind")?, get("program")?);
     let types: Vec<Port> = serde_json::from_str(get("constants")?).map_err(|e| e.to_string())?;
+    let names = (0..types.len()).map(|i| format!("constant.{i}"));
+    let all = std::iter::once("code".to_string()).chain(names).map(|name| data(&name));
+    let all = all.collect::<Result<Vec<&[u8]>, _>>()?;
+    if *get("checksum")? != checksum([kind, program, get("constants")?], all.into_iter()) {
+        return Err("its checksum is not that of what it holds, so it is damaged".into());
+    }
     let mut constants = Vec::new();
     for (i, port) in types.iter().enumerate() {
         let dtype = port.dtype().ok_or_else(|| format!("`{}` is no element type", port.dtype))?;
@@ -196,8 +219,7 @@ fn parse(bytes: &[u8]) -> Result<Archive, String> {
         let constant = Buffer::from_bytes(dtype, &port.shape, bytes);
         constants.push(constant.ok_or_else(|| format!("constant {i} is not {port}"))?);
     }
-    let program = get("program")?;
-    match get("kind")?.as_str() {
+    match kind.as_str() {
         "cuda" => {
             let mut plan: Plan = serde_json::from_str(program).map_err(|e| e.to_string())?;
             plan.ptx = String::from_utf8(data("code")?.to_vec()).map_err(|e| e.to_string())?;

@@ -83,6 +83,19 @@ fn an_archive_holds_the_whole_plan() {
     assert_eq!(error.to_string(), "argument 0 is f32[2] where i32[2] is needed");
 }
 
+/// Code runs as it is, so no bit of a file may change unnoticed.
+#[test]
+fn damaged_archives_are_refused() {
+    let (whole, path) = (Archive::Cuda(Box::new(plan())).to_bytes().expect("it is stored"), file("damaged"));
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).expect("it is written");
+        assert!(Archive::read(&path).is_err(), "byte {at} of {}", whole.len());
+    }
+    std::fs::remove_file(&path).expect("it goes");
+}
+
 #[test]
 fn plans_that_lie_are_refused() {
     let lies: [fn(&mut Plan); 6] = [
