@@ -21,6 +21,32 @@ struct Facts {
     fused: Vec<Directive>,
 }
 
+impl Facts {
+    fn find(&self, name: &str) -> Option<&LoopInfo> {
+        self.loops.iter().chain(&self.summed).find(|l| l.name == name)
+    }
+
+    /// What rows read with guards, and the loops at which panels of it are: from these it is read without guards.
+    fn guarded_rows(&self, rows: &str, column: &str, directives: &[Directive]) -> Vec<(String, String)> {
+        /// The bytes of rows that a panel has at most, what windows have in common counted for each of them.
+        const SHARED: f64 = 262_144.0;
+        let inner = format!("{rows}.o");
+        let inner = if order_has(directives, &format!("{inner}.i")) { format!("{inner}.i") } else { inner };
+        let around = around(directives, &inner);
+        let guarded = |a: &&AccessInfo| !a.stored && a.guarded && depends(a, rows) && !depends(a, column);
+        let panel = |access: &AccessInfo| {
+            // All rows of the loop share what their windows have in common, where a panel of them stays near.
+            let extent = |name: &str| self.find(name).map_or(1.0, |l| l.extent as f64);
+            let terms = self.reductions.iter().flat_map(|r| &r.loops).filter(|name| depends(access, name));
+            let elements = extent(rows) * terms.map(|name| extent(name)).product::<f64>();
+            let near = elements * access.bytes as f64 <= SHARED;
+            let at = around.as_ref().filter(|_| near).unwrap_or(&inner);
+            (access.tensor.to_string(), at.clone())
+        };
+        self.accesses.iter().filter(guarded).map(panel).collect()
+    }
+}
+
 /// Where panels are read.
 #[derive(Clone, Copy, PartialEq)]
 enum Panels {
@@ -134,7 +160,7 @@ impl Tiles {
     /// A schedule with or without panels, and its cost.
     fn schedule(
         &self,
-        Facts { loops, summed, reductions, accesses, work, fused }: &Facts,
+        facts: &Facts,
         column: &LoopInfo,
         lanes: i64,
         &Form { rows, by, panels: how, outermost }: &Form<'_>,
@@ -144,9 +170,7 @@ impl Tiles {
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
         const PAGE: f64 = 4.0;
-        /// The bytes of rows that a panel has at most, what windows have in common counted for each of them.
-        const SHARED: f64 = 262_144.0;
-        let find = |name: &str| loops.iter().chain(summed).find(|l| l.name == name);
+        let Facts { loops, reductions, accesses, work, fused, .. } = facts;
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
         let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
         // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
@@ -169,7 +193,7 @@ impl Tiles {
         // Loads of a step beside its products.
         let (vectors, together) = ((by / lanes) as f64, rows.together as f64);
         let loads = (vectors + together) / (vectors * together);
-        let extent = find(&rows.name).map_or(1.0, |l| l.extent as f64);
+        let extent = facts.find(&rows.name).map_or(1.0, |l| l.extent as f64);
         let idle = (extent / together).ceil() * together / extent;
         let mut cost = work / lanes as f64 * idle * (0.3 + 0.4 * loads);
         let runs = match outermost {
@@ -179,7 +203,7 @@ impl Tiles {
         cost += from_memory(accesses, &column.name, runs);
         let mut directives = nest.directives();
         directives.extend_from_slice(fused);
-        let mut packed: Vec<(String, &str)> = Vec::new();
+        let mut packed: Vec<(String, String)> = Vec::new();
         for access in &panels {
             let next = access.stride(&column.name).abs() == 1;
             let each = if next { 1.0 / lanes as f64 } else { STRIDED };
@@ -187,7 +211,7 @@ impl Tiles {
             let uses = others / together;
             let in_terms = reductions.iter().any(|r| r.loops.iter().any(|name| depends(access, name)));
             if how == Panels::Packed && in_terms {
-                packed.push((access.tensor.to_string(), &at));
+                packed.push((access.tensor.to_string(), at.clone()));
                 cost += access.elements * (each + PACKED);
             } else if !next {
                 cost += access.elements * each * uses;
@@ -195,26 +219,10 @@ impl Tiles {
                 cost += access.elements / by as f64 * PAGE * uses;
             }
         }
-        // What rows read with guards is read without them from a panel of its own.
-        let inner = format!("{}.o", rows.name);
-        let inner = if order_has(&directives, &format!("{inner}.i")) { format!("{inner}.i") } else { inner };
-        let around = around(&directives, &inner);
-        let of_rows = accesses
-            .iter()
-            .filter(|a| !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name));
-        packed.extend(of_rows.map(|access| {
-            // All rows of the loop share what their windows have in common, where a panel of them stays near.
-            let moves = |l: &&LoopInfo| l.name == rows.name && depends(access, &l.name);
-            let points: f64 = loops.iter().filter(moves).map(|l| l.extent as f64).product();
-            let terms = reductions.iter().flat_map(|r| &r.loops).filter(|name| depends(access, name));
-            let terms: f64 = terms.filter_map(|name| find(name)).map(|l| l.extent as f64).product();
-            let at = around.as_deref().filter(|_| points * terms * access.bytes as f64 <= SHARED);
-            (access.tensor.to_string(), at.unwrap_or(&inner))
-        }));
+        packed.extend(facts.guarded_rows(&rows.name, &column.name, &directives));
         packed.sort();
         packed.dedup();
-        let pack = |(tensor, at): (String, &str)| Directive::Pack { tensor, at: at.to_string() };
-        directives.extend(packed.into_iter().map(pack));
+        directives.extend(packed.into_iter().map(|(tensor, at)| Directive::Pack { tensor, at }));
         (Schedule { directives }, cost)
     }
 }
