@@ -136,7 +136,7 @@ const ONE_BY_ONE: usize = 8;
 /// by one.
 fn handed_on(dag: &Dag, n: NodeId, target: &Target) -> usize {
     let truths = matches!(dag[n].node, Node::Reduce { .. }) && dag[n].dtype == DType::I1;
-    if truths && target.has_half_line_vectors() { target.vector_bytes } else { usize::MAX }
+    if truths && target.masks_are_vectors { target.vector_bytes } else { usize::MAX }
 }
 
 /// The most lanes for what depends on a loop. Of mixed widths that counts which a quarter of the values have: a few wider

@@ -19,6 +19,8 @@ pub struct Target {
     pub llc_share_bytes: usize,
     /// Bytes of the last cache in all.
     pub llc_bytes: usize,
+    /// Are the truths of lanes vectors as wide as what is compared (AVX2)? Others have registers of their own for them.
+    pub masks_are_vectors: bool,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub has_pmaddwd: bool,
     /// How many `f32` an instruction looks up in by lanes: each lane picks one of these (`vpermps`). 0 without one.
@@ -77,7 +79,7 @@ impl Target {
         self.prefetches || self.prefetches_rows
     }
 
-    /// Are its registers of 256 bits, and its masks vectors?
+    /// Is a vector half of a cache line?
     pub(crate) fn has_half_line_vectors(&self) -> bool {
         self.vector_bytes == 32
     }
@@ -96,7 +98,13 @@ impl Target {
         };
         match name {
             "generic" => Some(Target::generic()),
-            "avx2" => Some(Target { vector_bytes: 32, lane_permute_width: 8, prefetches_rows: true, ..wide }),
+            "avx2" => Some(Target {
+                vector_bytes: 32,
+                masks_are_vectors: true,
+                lane_permute_width: 8,
+                prefetches_rows: true,
+                ..wide
+            }),
             "avx512" => Some(Target {
                 vector_bytes: 64,
                 vector_registers: 32,
@@ -130,6 +138,7 @@ impl Target {
             target.tiles = surject_runtime::tiles::host();
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             (target.vector_bytes, target.vector_registers, target.lane_permute_width) = (32, 16, 8);
+            target.masks_are_vectors = true;
         }
         // 128-bit vectors have it everywhere; so have wider ones where they have integers at all.
         target.has_pmaddwd = cfg!(target_arch = "x86_64");
@@ -165,6 +174,7 @@ impl Target {
             l2_share_bytes: 256 * 1024,
             llc_share_bytes: 8 << 20,
             llc_bytes: 32 << 20,
+            masks_are_vectors: false,
             has_pmaddwd: false,
             lane_permute_width: 0,
             has_bf16_dot: false,

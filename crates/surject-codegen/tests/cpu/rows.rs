@@ -208,7 +208,13 @@ fn vectors_across_lines() {
 /// that are pages apart.
 #[test]
 fn blocks_of_whole_lines() {
-    let near = Target { vector_bytes: 32, lane_permute_width: 8, threads: 1, ..Target::generic() };
+    let near = Target {
+        vector_bytes: 32,
+        masks_are_vectors: true,
+        lane_permute_width: 8,
+        threads: 1,
+        ..Target::generic()
+    };
     let past = Target {
         treats_all_as_large: true,
         has_non_temporal_stores: Target::host().has_non_temporal_stores,

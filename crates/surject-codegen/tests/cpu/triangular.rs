@@ -29,7 +29,7 @@ fn checked(text: &str, change: &dyn Fn(usize, &mut Buffer)) -> String {
     let program = Program { name: String::new(), functions: vec![function] };
     // Which columns are packed depends on caches: the plan is that of a machine whose caches are known.
     let known =
-        Target { vector_bytes: 32, vector_registers: 16, full_rate_vectors: true, ..Target::generic() };
+        Target { vector_bytes: 32, masks_are_vectors: true, full_rate_vectors: true, ..Target::generic() };
     lower(&program, "main", &known).unwrap().plan.to_string()
 }
 
