@@ -77,7 +77,10 @@ impl CpuProgram {
         if let Some(init) = &image.init {
             let init = function(&library, init)?;
             // SAFETY: as in `run`; it reads no argument and writes no result.
-            unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.as_ptr()) };
+            let run = || unsafe {
+                init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.as_ptr())
+            };
+            stack::with_enough(run);
         }
         Ok(CpuProgram { image, entry, arena, constants, _library: library })
     }
