@@ -1,59 +1,40 @@
 //! The layers that the front pages name: a file uses those of its own and those before it, and nothing behind it.
 
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The names of a path, from the root of the crate on.
 type Names = Vec<String>;
 
-/// A source file without comments, texts and characters.
-fn bare(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let mut out = String::new();
-    let mut at = 0;
-    while at < chars.len() {
-        let rest = &chars[at..];
-        let hashes = rest.iter().skip(1).take_while(|c| **c == '#').count();
-        at += match rest {
-            ['/', '/', ..] => rest.iter().take_while(|c| **c != '\n').count(),
-            ['r', ..] if rest.get(1 + hashes) == Some(&'"') && !out.ends_with(char::is_alphanumeric) => {
-                let close: String = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-                let body: String = rest[2 + hashes..].iter().collect();
-                let length = body.split(&close).next().unwrap_or("").chars().count();
-                2 + hashes + length + close.len()
-            }
-            ['"', ..] => {
-                let mut length = 1;
-                while length < rest.len() && rest[length] != '"' {
-                    length += if rest[length] == '\\' { 2 } else { 1 };
-                }
-                length + 1
-            }
-            ['\'', '\\', ..] => 3 + rest.iter().skip(3).take_while(|c| **c != '\'').count() + 1,
-            ['\'', _, '\'', ..] => 3,
-            [c, ..] => {
-                out.push(*c);
-                1
-            }
-            [] => 1,
-        };
-    }
-    out
-}
-
-/// Names, `::`, and all other characters one by one.
-fn tokens(code: &str) -> Vec<String> {
+/// The tokens of a source file: names, `::`, braces and other characters. Literals and comments name nothing.
+fn tokens(stream: TokenStream) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let mut is_name = false;
-    for c in code.chars() {
-        let of_name = c.is_alphanumeric() || c == '_';
-        match all.last_mut() {
-            Some(last) if of_name && is_name => last.push(c),
-            Some(last) if c == ':' && last == ":" => last.push(c),
-            _ if c.is_whitespace() => {}
-            _ => all.push(c.to_string()),
+    let mut is_joint = false;
+    for tree in stream {
+        let was_joint = std::mem::take(&mut is_joint);
+        match tree {
+            TokenTree::Group(group) => {
+                let [open, close] = match group.delimiter() {
+                    Delimiter::Parenthesis => ["(", ")"],
+                    Delimiter::Brace => ["{", "}"],
+                    Delimiter::Bracket => ["[", "]"],
+                    Delimiter::None => ["", ""],
+                };
+                all.push(open.to_string());
+                all.extend(tokens(group.stream()));
+                all.push(close.to_string());
+            }
+            TokenTree::Ident(name) => all.push(name.to_string()),
+            TokenTree::Punct(mark) => {
+                is_joint = mark.as_char() == ':' && mark.spacing() == Spacing::Joint;
+                match all.last_mut() {
+                    Some(last) if was_joint && mark.as_char() == ':' => last.push(':'),
+                    _ => all.push(mark.as_char().to_string()),
+                }
+            }
+            TokenTree::Literal(_) => {}
         }
-        is_name = of_name;
     }
     all
 }
@@ -90,7 +71,7 @@ fn tree(prefix: &[String], tokens: &mut std::slice::Iter<'_, String>, found: &mu
 
 /// What a module of the crate names, from the root on: in declarations of uses, and on the spot.
 fn named(module: &[&str], text: &str) -> Vec<Names> {
-    let all = tokens(&bare(text));
+    let all = tokens(text.parse().expect("the file is Rust"));
     let mut found = Vec::new();
     // The modules that stand in the file itself, with the braces around each.
     let (mut inner, mut depth): (Vec<(usize, String)>, usize) = (Vec::new(), 0);
