@@ -1,7 +1,7 @@
 //! Keeps MLIR and LLVM from running out of stack, which would end the process: both recurse over what they read.
 
 use crate::{MlirError, Place, Stage};
-use std::thread;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The stack that MLIR and LLVM work on. Only what is used of it becomes memory.
 const STACK: usize = 512 << 20;
@@ -12,24 +12,18 @@ const MAX_DEPTH: usize = 2_000;
 /// An affine expression may have this many operators: the parser recurses over them.
 const MAX_OPERATORS: usize = 10_000;
 
-/// Runs a function on a large stack; on the one at hand where the system refuses a thread.
-pub(crate) fn on_large_stack<T: Send>(function: impl FnOnce() -> T + Send) -> T {
-    // The slot gives the function back where the thread is refused.
-    let slot = std::sync::Mutex::new(Some(function));
-    let take = || slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-    let outcome = thread::scope(|scope| {
-        let builder = thread::Builder::new().name("surject-mlir".into()).stack_size(STACK);
-        let handle = builder.spawn_scoped(scope, || take().map(|function| function())).ok()?;
-        match handle.join() {
-            Ok(value) => value,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    });
-    match (outcome, take()) {
-        (Some(value), _) => value,
-        (None, Some(function)) => function(),
-        // The thread either was refused, and left the function, or ran it to its end.
-        (None, None) => unreachable!("a function that was taken has a value"),
+/// Runs a function on a large stack; on the one at hand where the system refuses the memory. (A thread with such a stack takes
+/// three times as long to start and to end.)
+pub(crate) fn on_large_stack<T>(function: impl FnOnce() -> T) -> T {
+    let mut waiting = Some(function);
+    let mut run = || waiting.take().map(|function| function());
+    let outcome = catch_unwind(AssertUnwindSafe(|| stacker::grow(STACK, &mut run)));
+    match (outcome, waiting) {
+        (Ok(Some(value)), _) => value,
+        // `stacker` panics where it gets no memory, and the function still waits.
+        (_, Some(function)) => function(),
+        (Err(panic), None) => resume_unwind(panic),
+        (Ok(None), None) => unreachable!("a function that was taken has a value"),
     }
 }
 
