@@ -152,6 +152,8 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
+    /// The same, where these iterations are lanes: vectors need not be longer.
+    rest_in_lanes: HashMap<LoopId, i64>,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -183,6 +185,7 @@ impl<'a> Lowering<'a> {
             adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
+            rest_in_lanes: HashMap::new(),
         }
     }
 }
@@ -260,7 +263,7 @@ impl<'a> Lowering<'a> {
             }
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
             AxisKind::Lanes => {
-                self.lanes = Some((axis.of, axis.extent as usize));
+                self.lanes = Some((axis.of, self.lane_count(axis)));
                 self.bind(axis, Affine::lane(1))?;
                 return Ok(None);
             }

@@ -156,6 +156,29 @@ fn blocks_of_terms_are_joined_to_sums_in_memory() {
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
+/// Nine columns are left of 41: they are in sixteen lanes instead of thirty-two.
+#[test]
+fn the_last_part_of_lanes_has_shorter_vectors() {
+    let program = parse(&PRODUCT.replace("10", "41")).unwrap();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let args = surject_ir::testing::random_args(function, 3);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    for schedule in [TILES, BLOCKS] {
+        let schedule = schedule.replace("i1.o", "i1.o.i").replace("fma k0\n", "");
+        let schedule = schedule.replace("split i1 by 4", "split i1 by 32\nsplit i1.o by 2");
+        let schedule =
+            schedule.replace("order i1.o.i", "order i1.o.o i1.o.i").replace("el i1.o.i", "el i1.o.o");
+        let schedule: Schedules = schedule.parse().unwrap();
+        let made = kernels(function, field, &Toy, "y", &schedule).unwrap();
+        let text = made.kernels[0].launch.kernel.to_string();
+        assert!(text.contains(": f32x32") && text.contains(": f32x16") && !text.contains("f32x8"), "{text}");
+        let found =
+            surject_codegen::kernels::run::run(&program, "main", &args, &Toy, &Default::default(), &schedule);
+        assert_eq!(found.unwrap().0, expected);
+    }
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {

@@ -62,7 +62,7 @@ impl Lowering<'_> {
             self.return_to(&outside);
         }
         let lanes = axes[in_step..].iter().find(|a| a.kind == AxisKind::Lanes);
-        self.lanes = lanes.map(|a| (a.of, a.extent as usize));
+        self.lanes = lanes.map(|a| (a.of, self.lane_count(a)));
         if let Some(accumulation) = self.adding {
             self.add_block_in_step(accumulation, &mut own)?;
         } else {

@@ -43,6 +43,7 @@ pub(super) struct Outside {
     places: HashMap<LoopId, Affine>,
     whole: LoopSet,
     rest: HashMap<LoopId, i64>,
+    rest_in_lanes: HashMap<LoopId, i64>,
 }
 
 impl Outside {
@@ -60,6 +61,7 @@ impl Lowering<'_> {
             places: self.places.clone(),
             whole: self.whole,
             rest: self.rest.clone(),
+            rest_in_lanes: self.rest_in_lanes.clone(),
         }
     }
 
@@ -70,6 +72,7 @@ impl Lowering<'_> {
         self.places.clone_from(&outside.places);
         self.whole = outside.whole;
         self.rest.clone_from(&outside.rest);
+        self.rest_in_lanes.clone_from(&outside.rest_in_lanes);
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, one of them has the last one.
@@ -192,7 +195,26 @@ impl Lowering<'_> {
         if self.takes_rest(axis.of, axis.factor) {
             self.rest.insert(axis.of, left);
             self.whole = self.whole.union(std::iter::once(axis.of).collect());
+        } else if self.takes_rest_in_lanes(axis.of, axis.factor) {
+            self.rest_in_lanes.insert(axis.of, left);
         }
+    }
+
+    /// Are all iterations inside of the outer loop of a split lanes?
+    fn takes_rest_in_lanes(&self, of: LoopId, by: i64) -> bool {
+        let inside: Vec<&Axis> =
+            self.resolved.points.iter().filter(|a| a.of == of && a.factor < by).collect();
+        let of_terms = self.resolved.reductions.values().flatten().any(|a| a.of == of);
+        matches!(inside[..], [axis] if axis.kind == AxisKind::Lanes && axis.extent == by) && !of_terms
+    }
+
+    /// How many lanes a loop has here. Vectors of the last part of a cut loop are as short as what is left of it allows; those
+    /// of fewer than eight lanes are no faster.
+    pub(super) fn lane_count(&self, axis: &Axis) -> usize {
+        let all = axis.extent as usize;
+        self.rest_in_lanes
+            .get(&axis.of)
+            .map_or(all, |&left| (left as usize).next_power_of_two().max(8).min(all))
     }
 
     /// Closes a part of a loop over points.
