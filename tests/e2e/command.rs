@@ -288,7 +288,7 @@ fn compiled_programs_take_kernels_that_the_user_schedules() {
     let failure = run(&[]).expect_err("there is no such kernel");
     assert!(failure.message.contains("no assignment of the program has a kernel `v10_7`"), "{failure}");
     let failure = run(&["--machine", "sm_90a"]).expect_err("a GPU");
-    assert!(failure.message.contains("v10_7"), "{failure}");
+    assert!(failure.message.contains("`sm_90a` is no CPU, which compiled code needs"), "{failure}");
     let failure = run(&["--backend", "interp"]).expect_err("no kernels");
     assert!(failure.message.contains("--schedule needs `--backend cpu`"), "{failure}");
 }
@@ -322,6 +322,55 @@ fn schedules_are_read_as_they_are_printed() {
         b"kernel v1_1_0\nspl\xffit i0 by 4\n",
     ];
     insta::assert_snapshot!(cases.map(said).join("\n"));
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// A machine takes schedules of what it has, and says of others what it has instead.
+#[test]
+fn schedules_for_another_machine_are_refused() {
+    let case = own_case("softmax");
+    let folder = std::env::temp_dir().join(format!("surject-machines-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let file = folder.join("s.txt").display().to_string();
+    let run = |machine: &str, schedule: &str| {
+        std::fs::write(&file, schedule).expect("the folder is writable");
+        let mut words = run_words(&case);
+        words.extend(["--expect", &case.outputs[0], "--backend", "kernel", "--schedule", &file]);
+        words.extend(["--machine", machine].into_iter().filter(|_| !machine.is_empty()));
+        surject(&words)
+    };
+    // What a machine proposes it takes.
+    let machines = ["generic", "avx2", "avx512", "amx", "sm_80", "sm_90a", "sm_100"];
+    for machine in machines {
+        let own = surject(&["opt", &case.program, "--emit", "schedule", "--machine", machine]);
+        let text = run(machine, &own.expect("schedules")).unwrap_or_else(|e| panic!("{machine}: {e}"));
+        assert!(text.starts_with("out0 ok"), "{machine}: {text}");
+    }
+    let threads =
+        "kernel v10_0\nsplit i0 by 7\norder i0.o i1 i0.i\nparallel i0.o block\nparallel i0.i thread\n";
+    let cases = [
+        ("avx2", threads),
+        ("", threads),
+        ("sm_90a", "kernel v10_0\n  parallel i0 task // all rows\n"),
+        ("generic", "kernel v10_0\nvectorise i1\n"),
+        ("generic", "kernel v10_0\nfma k0\n"),
+        ("sm_80", "kernel v10_0\njam i1\n"),
+        ("sm_80", "kernel v10_0\npack v0 at i0\n"),
+        ("sm_80", "kernel v10_0\nkeys k0\n"),
+        ("sm_80", "kernel v10_0\ncontract i0 i1 k0 tile 64 64 64 group\n"),
+        ("sm_100", "kernel v10_0\ncontract i0 i1 k0 tile 64 64 64 group tma\n"),
+        ("avx512", "kernel v10_0\ncontract i0 i1 k0 tile 64 64 64 warp 32\n"),
+        ("avx512", "kernel v10_0\ncontract i0 i1 k0 tile 32 32 by tiles task 64 64 each 1\n"),
+        ("generic", "kernel v10_0\ncontract i0 i1 k0 tile 32 32 by dots task 64 64 each 1\n"),
+        ("avx2", "kernel v10_0\ntranspose i0 i1 tile 32 32 warps 8\n"),
+        ("sm_90a", "kernel v10_0\nscan i1 lanes 8 lines 1\n"),
+    ];
+    let said = cases.map(|(machine, schedule)| {
+        let failure = run(machine, schedule).expect_err(schedule);
+        assert_eq!(failure.status, Status::BadInput);
+        failure.message.replace(&file, "s.txt")
+    });
+    insta::assert_snapshot!(said.join("\n"));
     let _ = std::fs::remove_dir_all(&folder);
 }
 

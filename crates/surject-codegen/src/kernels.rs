@@ -2,29 +2,33 @@
 //!
 //! 1. [`expression`]: what a kernel computes. An assignment becomes expressions over loops: reads are composed into
 //!    addresses, accumulations are reductions, and what has no such form is stored first, or sent to its target.
-//! 2. What an expression is: [`contraction`], a sum of products, and how it is cut into tiles; [`transpose`], loads of points
+//! 2. `fault`: what is wrong with a directive of a schedule, and with which of its words.
+//! 3. What an expression is: [`contraction`], a sum of products, and how it is cut into tiles; [`transpose`], loads of points
 //!    that go through tiles in shared memory; [`scan`], a scan that becomes reductions of its blocks; [`running`], one that
 //!    runs along its lines.
-//! 3. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
+//! 4. [`schedule`]: in which loops an expression is computed: a list of directives with a text form, checked against
 //!    the expression; [`counts`]: what its threads do with memory then.
-//! 4. [`chain`]: a product, rows that are computed of it, and a product of these, which become one kernel.
-//! 5. [`machine`]: strategies propose schedules with a cost; the cheapest wins, and what lost says why.
-//! 6. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`], and so does a chain.
-//! 7. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
-//! 8. [`library`]: library operations become kernels over independent points.
-//! 9. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 10. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 11. [`native`]: kernels as parts of compiled programs.
-//! 12. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 5. [`chain`]: a product, rows that are computed of it, and a product of these, which become one kernel.
+//! 6. [`ability`]: what schedules ask of machines.
+//! 7. [`machine`]: what it has, and strategies, which propose schedules with a cost; the cheapest wins, and what lost says why.
+//! 8. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`], and so does a chain.
+//! 9. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
+//! 10. [`library`]: library operations become kernels over independent points.
+//! 11. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 12. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 13. [`native`]: kernels as parts of compiled programs.
+//! 14. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! Programs that are compiled for a CPU take from here the kernels that are at least as fast as the others
 //! ([`native::Native::takes`]) and those that the user schedules, or all ([`native::Which`]). The others are made beside this, by
 //! the layers `schedule` and `lower`.
 
+pub mod ability;
 pub mod chain;
 pub mod contraction;
 pub mod counts;
 pub mod expression;
+mod fault;
 pub mod legal;
 pub mod library;
 pub mod lower;

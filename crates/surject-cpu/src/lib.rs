@@ -21,6 +21,7 @@ pub mod write;
 
 use std::sync::Arc;
 use strategies::{Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units};
+use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
@@ -162,6 +163,18 @@ impl Native for Cpu {
 impl Machine for Cpu {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        use Ability::{Dots, Fma, Keys, Steps, TaskMemory, Tasks, Tiles, Vectors};
+        let further = [
+            (Vectors, self.vector_bytes > 0),
+            (Fma, self.has_fma),
+            (Dots, self.has_pmaddwd || self.has_bf16_dot),
+            (Tiles, self.has_byte_tiles || self.has_bf16_tiles),
+        ];
+        let further = further.into_iter().filter_map(|(ability, has)| has.then_some(ability));
+        [Tasks, TaskMemory, Steps, Keys].into_iter().chain(further).collect()
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {

@@ -35,6 +35,7 @@ mod strategies;
 pub mod write;
 
 use strategies::{By, Columns, Contractions, Lines, Points, Rows, Scans, Serial, Transposes};
+use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy, choose};
@@ -210,6 +211,12 @@ impl Gpu {
 impl Machine for Gpu {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        use Ability::{Blocks, Boxes, Fma, GroupProducts, Threads, Vectors, WarpProducts, Warps};
+        let by_groups = [GroupProducts, Boxes].into_iter().filter(|_| self.group_products > 0.0);
+        [Blocks, Warps, Threads, Vectors, Fma, WarpProducts].into_iter().chain(by_groups).collect()
     }
 
     /// A line that a block scans at once needs no blocks, nor do lines that are as many as the machine has threads. What

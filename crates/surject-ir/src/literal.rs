@@ -34,9 +34,13 @@ const KEYWORDS: [&str; 24] = [
 
 /// Must a name be quoted in the text form?
 pub(crate) fn needs_quotes(name: &str) -> bool {
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    !plain || is_reserved(name)
+    !is_plain(name) || is_reserved(name)
+}
+
+/// Is it a word of letters, digits and underscores?
+fn is_plain(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Does the word have a meaning of its own?
@@ -52,6 +56,30 @@ pub(crate) fn is_reserved(word: &str) -> bool {
 /// The name as the text form has it.
 pub(crate) fn name(name: &str) -> String {
     if needs_quotes(name) { quote(name, '`') } else { name.to_string() }
+}
+
+/// The name itself where it is a word of letters, digits and underscores, else between backquotes.
+pub fn word(name: &str) -> String {
+    if is_plain(name) { name.to_string() } else { quote(name, '`') }
+}
+
+/// The text that [`word`] put between quotation marks of this kind; `None` where it is none.
+pub fn unquoted(text: &str, mark: char) -> Option<String> {
+    let mut chars = text.strip_prefix(mark)?.strip_suffix(mark)?.chars();
+    let mut plain = String::new();
+    while let Some(c) = chars.next() {
+        plain.push(match c {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                escaped if escaped == mark || escaped == '\\' => escaped,
+                _ => return None,
+            },
+            c => c,
+        });
+    }
+    Some(plain)
 }
 
 /// A text between quotation marks of this kind.

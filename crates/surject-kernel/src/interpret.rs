@@ -46,13 +46,24 @@ pub struct Options {
     pub banks: usize,
     /// The bytes of a word of a bank.
     pub word: usize,
-    /// Statements after which a run is given up.
+    /// Steps after which a run is given up: a step is a statement, an element that it computes or copies, a product of
+    /// elements, or the beginning of an iteration of a parallel loop.
     pub steps: u64,
+    /// The most bytes of memory that a run makes, all allocations together.
+    pub bytes: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { order: Order::Forward, warp: 32, sector: 32, banks: 32, word: 4, steps: 2_000_000_000 }
+        Options {
+            order: Order::Forward,
+            warp: 32,
+            sector: 32,
+            banks: 32,
+            word: 4,
+            steps: 10_000_000_000,
+            bytes: 1 << 32,
+        }
     }
 }
 
@@ -126,8 +137,11 @@ pub enum FaultKind {
     #[error("the operation is not defined for its operands")]
     Undefined,
     /// The run took too long.
-    #[error("the run was given up after {0} statements")]
+    #[error("the run was given up after {0} steps")]
     Steps(u64),
+    /// The run takes too much memory.
+    #[error("the kernel makes more than {0} bytes of memory")]
+    Memory(usize),
     /// Sizes or tensors that are not those of the kernel.
     #[error("{0}")]
     Arguments(String),

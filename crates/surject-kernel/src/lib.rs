@@ -17,7 +17,8 @@
 //! **Levels of parallelism.** The iterations of a `parallel(level)` loop are run by agents of that level, in any order
 //! and at the same time; the loop ends when all of them have ended. On a CPU an agent is a `task`. On a GPU it is a
 //! `block`, which loops one inside of the other number in several dimensions, in it a `warp` or a `thread`, and in a warp a `thread`. What stands inside of a block but outside of its
-//! loop over threads is done once for the block.
+//! loop over threads is done once for the block. Threads and warps are numbered in the order of their loop, from 0 on, whatever
+//! its variable is.
 //!
 //! **Levels of memory.** `global` memory is seen by everybody, `shared` by the agents inside of the block that made it,
 //! `worker` by the task that made it; `stack` and `register` belong to the agent that made them alone.

@@ -2,10 +2,10 @@
 
 use crate::{
     BoxCopy, Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, PhaseBarrier, Phasing, Place, Region,
-    Source, Statement, Team, Temporality, Tile, Value,
+    Source, Statement, Team, Temporality, Tile, Type, Value,
 };
 use std::fmt::{self, Write};
-use surject_ir::literal;
+use surject_ir::{Scalar, literal};
 
 /// The text of a kernel, its values numbered in the order in which they are defined.
 pub fn print(kernel: &Kernel) -> String {
@@ -52,10 +52,10 @@ impl Printer {
         let sizes = kernel.sizes.iter().map(|v| format!("{v}: size"));
         let params = kernel.params.iter().map(|&m| {
             let Memory { name, dtype, elements, access, .. } = kernel.mem(m);
-            format!("{name}: {access} {dtype}[{elements}]")
+            format!("{}: {access} {dtype}[{elements}]", literal::word(name))
         });
         let params: Vec<String> = sizes.chain(params).collect();
-        put!(self, "kernel {}({}) {{\n", kernel.name, params.join(", "));
+        put!(self, "kernel {}({}) {{\n", literal::word(&kernel.name), params.join(", "));
         let body = kernel.body.clone();
         self.kernel = kernel;
         self.region(&body);
@@ -87,10 +87,14 @@ impl Printer {
         }
         self.op(&statement.op, regions);
         if !statement.results.is_empty() {
-            let types: Vec<String> =
-                statement.results.iter().map(|&v| self.kernel.ty(v).to_string()).collect();
+            let types: Vec<String> = statement.results.iter().map(|&v| self.ty(v)).collect();
             put!(self, " : {}", types.join(", "));
         }
+    }
+
+    /// The type of a value; of one without a type, which the verifier reports, a mark.
+    fn ty(&self, value: Value) -> String {
+        self.kernel.types.get(value.0 as usize).map_or_else(|| "?".to_string(), Type::to_string)
     }
 
     /// An operation as text. It is long because it is flat: one arm an operation.
@@ -131,7 +135,8 @@ impl Printer {
             Op::Load { place, fill, temporality } => {
                 put!(self, "load ");
                 self.place(place);
-                if !place.guards.is_empty() || place.mask.is_some() {
+                let zero = Scalar::zero(fill.dtype());
+                if !place.guards.is_empty() || place.mask.is_some() || *fill != zero {
                     put!(self, " else {}", literal::element(*fill));
                 }
                 self.temporality(*temporality);
@@ -146,8 +151,13 @@ impl Printer {
                 self.place(place);
             }
             Op::Alloc(mem) => {
-                let Memory { name, dtype, elements, space, .. } = self.kernel.mem(*mem).clone();
-                put!(self, "alloc {name}: {space} {dtype}[{elements}]");
+                let name = self.name(*mem);
+                match self.kernel.memory.get(mem.0 as usize) {
+                    Some(Memory { dtype, elements, space, .. }) => {
+                        put!(self, "alloc {name}: {space} {dtype}[{elements}]");
+                    }
+                    None => put!(self, "alloc {name}"),
+                }
             }
             Op::Prefetch { mem, at, write } => {
                 let name = self.name(*mem);
@@ -244,8 +254,10 @@ impl Printer {
         }
     }
 
+    /// The name of a memory; of one that there is not, which the verifier reports, its number.
     fn name(&self, mem: Mem) -> String {
-        self.kernel.mem(mem).name.clone()
+        let memory = self.kernel.memory.get(mem.0 as usize);
+        memory.map_or_else(|| format!("<memory {}>", mem.0), |memory| literal::word(&memory.name))
     }
 
     fn place(&mut self, place: &Place) {

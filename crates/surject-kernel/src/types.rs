@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use surject_ir::{DType, named};
 
-/// The type of a value: an element type, and how many lanes of it; one lane is a scalar.
+/// The type of a value: an element type, and how many lanes of it, up to [`Type::MOST_LANES`]; one lane is a scalar.
 ///
 /// No value has a complex type: a complex number is two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +16,9 @@ pub struct Type {
 }
 
 impl Type {
+    /// The most lanes of a value: many more than any machine has.
+    pub const MOST_LANES: usize = 1 << 16;
+
     /// One element.
     pub fn scalar(dtype: DType) -> Type {
         Type { dtype, lanes: 1 }

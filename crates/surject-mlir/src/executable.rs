@@ -1,13 +1,13 @@
 //! Whole programs as machine code.
 
-use crate::jit::{self, CompileTimes, CompiledModule, Entry, JitOptions};
+use crate::jit::{self, CompileTimes, CompiledModule, JitOptions};
 use crate::{MlirError, cache, stored};
 use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
 use surject_index::Extent;
 use surject_ir::{Buffer, Program, TensorType};
 use surject_runtime::memory::{ALIGN, Block};
-use surject_runtime::{DType, Subnormals, stack};
+use surject_runtime::{DType, Entry, Subnormals};
 use thiserror::Error;
 
 /// How a program is compiled.
@@ -208,9 +208,7 @@ fn ready(
     if let Some(init) = &lowered.init {
         let init = module.entry_function(init)?;
         // SAFETY: as in `call`; it reads no argument and writes no result.
-        let run =
-            || unsafe { init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.0.as_ptr()) };
-        stack::with_enough(run);
+        unsafe { init.call(&[], &[], arena.as_mut_ptr(), &constants.0) };
     }
     let own = Mutex::new(Own { arena, spare: None });
     Ok(Executable { entry, module, lowered, shapes, constants, subnormals, own })
@@ -365,10 +363,8 @@ impl Executable {
         // the memory plan has found may, and `lend` adds what it asks for; the arena has the size that was asked for and is held by this run alone. That
         // the generated code stays inside these buffers is the invariant of index maps: a read stays inside its tensor
         // wherever its guards hold.
-        let run = || unsafe {
-            (self.entry)(args.as_ptr(), results.as_ptr(), arena.as_mut_ptr(), self.constants.0.as_ptr());
-        };
-        stack::with_enough(|| self.subnormals.during(run));
+        let run = || unsafe { self.entry.call(&args, &results, arena.as_mut_ptr(), &self.constants.0) };
+        self.subnormals.during(run);
     }
 
     /// Adds the addresses of what results lend ([`LoweredModule::lent`]).

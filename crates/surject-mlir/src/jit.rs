@@ -45,6 +45,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use surject_codegen::Part;
+use surject_runtime::Entry;
 use surject_runtime::pool::threads;
 
 /// The optimisation level of parts in which no time is spent: loops are cleaned up, and then every instruction is taken
@@ -114,9 +115,6 @@ impl CompileTimes {
         }
     }
 }
-
-/// The entry function of a module: arrays of pointers to the arguments, the results, the arena and the constants.
-pub(crate) type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, *const *const u8);
 
 /// A module compiled for this machine and mapped into this process.
 pub struct CompiledModule {
@@ -322,7 +320,7 @@ impl CompiledModule {
         let address = self.linked.lookup(name)?;
         // SAFETY: the code generator's entry has this signature (module documentation); what a caller may assume
         // of it is stated where it is called.
-        Ok(unsafe { std::mem::transmute::<*const (), Entry>(address) })
+        Ok(unsafe { Entry::at(address) })
     }
 }
 
@@ -346,7 +344,6 @@ impl EntryPoint<'_> {
         constants: &[*const u8],
     ) {
         // SAFETY: the caller's promise.
-        let run = || unsafe { (self.function)(args.as_ptr(), results.as_ptr(), arena, constants.as_ptr()) };
-        surject_runtime::stack::with_enough(run);
+        unsafe { self.function.call(args, results, arena, constants) };
     }
 }

@@ -5,13 +5,10 @@ use crate::loaded::RunnerError;
 use libloading::Library;
 use std::io::Write;
 use surject_runtime::memory::Block;
-use surject_runtime::{Buffer, Subnormals, library, stack};
+use surject_runtime::{Buffer, Entry, Subnormals, library};
 
 /// The name of the table of runtime functions in the shared library.
 const TABLE: &[u8] = b"surject_table";
-
-/// Pointers to the arguments, the results, the arena and the constants.
-type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, *const *const u8);
 
 /// What this processor has, of all that code for it may use: what an archive asks for, and what a runner finds.
 pub fn features() -> Vec<String> {
@@ -77,10 +74,7 @@ impl CpuProgram {
         if let Some(init) = &image.init {
             let init = function(&library, init)?;
             // SAFETY: as in `run`; it reads no argument and writes no result.
-            let run = || unsafe {
-                init(std::ptr::null(), std::ptr::null(), arena.as_mut_ptr(), constants.as_ptr())
-            };
-            stack::with_enough(run);
+            unsafe { init.call(&[], &[], arena.as_mut_ptr(), &constants) };
         }
         Ok(CpuProgram { image, entry, arena, constants, _library: library })
     }
@@ -98,20 +92,20 @@ impl CpuProgram {
         for &lent in &self.image.lent {
             addresses.push(addresses.get(lent).copied().unwrap_or(std::ptr::null_mut()));
         }
-        let (entry, arena, constants) = (self.entry, self.arena.as_mut_ptr(), self.constants.as_ptr());
+        let arena = self.arena.as_mut_ptr();
         // SAFETY: the entry belongs to the library that this holds; buffers have the types that the code was made for, and
         // are aligned; results overlap with nothing; the arena has the size that was asked for.
-        let run = || unsafe { entry(args.as_ptr(), addresses.as_ptr(), arena, constants) };
-        stack::with_enough(|| Subnormals::default().during(run));
+        let run = || unsafe { self.entry.call(&args, &addresses, arena, &self.constants) };
+        Subnormals::default().during(run);
         Ok(results)
     }
 }
 
 /// The function of a name.
 fn function(library: &Library, name: &str) -> Result<Entry, RunnerError> {
-    // SAFETY: functions that an image names have this type.
-    let found = unsafe { library.get::<Entry>(name.as_bytes()) };
-    found.map(|symbol| *symbol).map_err(|error| RunnerError::Code(error.to_string()))
+    // SAFETY: functions that an image names are entries; who asks for one holds the library.
+    let found = unsafe { library.get::<*const ()>(name.as_bytes()).map(|symbol| Entry::at(*symbol)) };
+    found.map_err(|error| RunnerError::Code(error.to_string()))
 }
 
 /// Writes the addresses of the functions of the runtime into the table.

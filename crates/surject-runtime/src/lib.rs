@@ -5,6 +5,7 @@ mod buffer;
 pub mod caches;
 pub mod compare;
 mod dtype;
+mod entry;
 mod halves;
 pub mod library;
 pub mod math;
@@ -19,5 +20,6 @@ pub mod tiles;
 
 pub use buffer::Buffer;
 pub use dtype::DType;
+pub use entry::Entry;
 pub use scalar::Scalar;
 pub use subnormals::Subnormals;

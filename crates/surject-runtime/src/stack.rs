@@ -13,16 +13,6 @@ const CALL: usize = KERNEL + (1 << 18);
 pub(crate) const WORKER: usize = 2 * CALL;
 
 /// Runs `f` where compiled code has the stack that it needs: on that of the caller, or on a new one.
-///
-/// ```
-/// let small = std::thread::Builder::new().stack_size(128 << 10);
-/// let sum = small.spawn(|| surject_runtime::stack::with_enough(|| {
-///     let panel = std::hint::black_box([1u8; surject_runtime::stack::KERNEL]);
-///     panel.iter().map(|&x| x as usize).sum::<usize>()
-/// }));
-/// assert_eq!(sum?.join().unwrap(), surject_runtime::stack::KERNEL);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub fn with_enough<T>(f: impl FnOnce() -> T) -> T {
+pub(crate) fn with_enough<T>(f: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(CALL, WORKER, f)
 }

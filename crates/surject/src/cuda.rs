@@ -33,6 +33,11 @@ pub fn machine(device: &dyn Device, name: Option<&str>) -> Result<Gpu, Failure> 
     }
 }
 
+/// The machine whose kernels the device of a name runs.
+pub fn gpu(device: DeviceName, name: Option<&str>) -> Result<Gpu, Failure> {
+    machine(&*device.open().map_err(Failure::unsupported)?, name)
+}
+
 /// The plan of a function for a GPU, with its PTX.
 pub fn plan(program: &Program, function: &str, gpu: &Gpu, given: &Schedules) -> Result<Plan, Failure> {
     let Planned { mut plan, module } =

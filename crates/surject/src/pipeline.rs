@@ -243,6 +243,11 @@ pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
 /// The kernels of compiled code that the kernel IR makes: with the strategies of this CPU, or else of the one that is like
 /// this processor.
 pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> Result<Scheduled, Failure> {
+    Ok(Scheduled { machine: Arc::new(native(machine)?), schedules: Arc::new(schedules), which })
+}
+
+/// The CPU whose kernels are those of compiled code: this one, or else the one that is like this processor.
+pub fn native(machine: Option<&str>) -> Result<surject_cpu::Cpu, Failure> {
     let host = Target::host();
     let cpu = match machine {
         Some(name) => surject_cpu::Cpu::named(name).ok_or_else(|| {
@@ -255,7 +260,7 @@ pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> R
     if let Some(what) = cpu.lacks(&host) {
         return Err(Failure::unsupported(format!("this processor has no {what}, which `{}` has", cpu.name)));
     }
-    Ok(Scheduled { machine: Arc::new(cpu.on(&host)), schedules: Arc::new(schedules), which })
+    Ok(cpu.on(&host))
 }
 
 /// A function of a program, ready to run on a back end.

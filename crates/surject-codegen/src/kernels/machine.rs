@@ -1,7 +1,8 @@
 //! Strategies of a machine propose schedules; the cheapest wins.
 
+use super::ability::Ability;
 use super::expression::Expression;
-use super::schedule::{Schedule, resolve};
+use super::schedule::{Schedule, ScheduleError, Schedules, resolve};
 use crate::CodegenError;
 use std::fmt;
 
@@ -42,6 +43,11 @@ pub enum Spread {
 pub trait Machine {
     /// Its name, as `--machine` takes it.
     fn name(&self) -> &str;
+
+    /// What schedules may ask of it.
+    fn abilities(&self) -> Vec<Ability> {
+        Ability::ALL.to_vec()
+    }
 
     /// Its strategies. At least one has a schedule for every expression.
     fn strategies(&self) -> Vec<Box<dyn Strategy>>;
@@ -93,6 +99,20 @@ impl fmt::Display for Choice {
     }
 }
 
+/// Has a machine what a schedule asks for? If not, which directive asks for more, and what the machine has.
+pub fn allows(machine: &dyn Machine, schedule: &Schedule) -> Result<(), ScheduleError> {
+    let found = schedule.lacking(machine.name(), &machine.abilities());
+    found.map_err(|(directive, fault)| schedule.error(directive, fault))
+}
+
+impl Schedules {
+    /// Has a machine what all schedules ask for? If not, where one asks for more, and what the machine has.
+    pub fn check_for(&self, machine: &dyn Machine) -> Result<(), ScheduleError> {
+        let abilities = machine.abilities();
+        self.directives_hold(|schedule| schedule.lacking(machine.name(), &abilities))
+    }
+}
+
 /// The cheapest proposal of a machine for an expression. A proposal that does not fit the expression is a fault of its
 /// strategy, and an error.
 pub fn choose(machine: &dyn Machine, expression: &Expression) -> Result<Choice, CodegenError> {
@@ -101,7 +121,9 @@ pub fn choose(machine: &dyn Machine, expression: &Expression) -> Result<Choice, 
     for strategy in machine.strategies() {
         match strategy.propose(expression) {
             Ok(proposal) => {
-                resolve(expression, &proposal.schedule).map_err(|error| {
+                let fits = allows(machine, &proposal.schedule)
+                    .and_then(|()| resolve(expression, &proposal.schedule).map(drop));
+                fits.map_err(|error| {
                     CodegenError::malformed(format!(
                         "a schedule of the strategy `{}`: {error}",
                         strategy.name()

@@ -6,7 +6,7 @@
 use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
-use super::machine::{Machine, choose};
+use super::machine::{Machine, allows, choose};
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use crate::CodegenError;
@@ -163,6 +163,8 @@ fn one(
     name: &str,
     given: Option<Schedule>,
 ) -> Result<Made, CodegenError> {
+    let malformed =
+        |error: &dyn std::fmt::Display| CodegenError::malformed(format!("the kernel `{name}`: {error}"));
     let (choice, cost, schedule) = match given {
         Some(schedule) => (format!("// given\n{schedule}"), None, schedule),
         None => {
@@ -173,8 +175,8 @@ fn one(
     let expected =
         machine.expects(expression, &schedule).map_or(String::new(), |text| format!("// {text}\n"));
     let choice = expected + &choice;
-    let launch = lower(name, expression, &schedule)
-        .map_err(|error| CodegenError::malformed(format!("the kernel `{name}`: {error}")))?;
+    allows(machine, &schedule).map_err(|error| malformed(&error))?;
+    let launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
     Ok(Made { choice, cost, launch })
 }

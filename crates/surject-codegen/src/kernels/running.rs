@@ -9,6 +9,7 @@
 
 use super::contraction::WARP;
 use super::expression::Expression;
+use super::fault::Fault;
 use super::scan::only_scan;
 use crate::expression::address::LoopId;
 use crate::schedule::scan::Scan;
@@ -61,8 +62,8 @@ impl Running {
     const FORM: &str = "a scan is `scan ALONG [across ACROSS] threads N each N` or `… lanes N lines N`";
 
     /// Reads what stands behind `scan`.
-    pub(crate) fn read(words: &[&str]) -> Result<Running, String> {
-        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+    pub(crate) fn read(words: &[&str]) -> Result<Running, Fault> {
+        let number = |word: &str| word.parse().map_err(|_| Fault::of(word, format!("`{word}` is no number")));
         let (along, across, by) = match words {
             [along, "across", across, by @ ..] => (along, Some(across.to_string()), by),
             [along, by @ ..] => (along, None, by),
@@ -124,44 +125,53 @@ fn lines_of(expression: &Expression, scan: &Scan, across: Option<LoopId>, lanes:
 }
 
 /// Checks a scan against an expression; an error says what does not fit.
-pub(crate) fn fit(expression: &Expression, running: &Running) -> Result<RunningScan, String> {
+pub(crate) fn fit(expression: &Expression, running: &Running) -> Result<RunningScan, Fault> {
     /// The most neighbours of a thread, which are in its registers.
     const EACH: i64 = 16;
     let mut own = expression.clone();
     let found = only_scan(expression, &mut own.dag);
     let Some((scan, _)) = found.filter(|(scan, _)| expression.name(scan.along) == running.along) else {
-        return Err(format!("the expression is no scan along `{}` alone", running.along));
+        return Err(Fault::of(
+            &running.along,
+            format!("the expression is no scan along `{}` alone", running.along),
+        ));
     };
     if let Some(meet) = expression.loops.iter().find(|&&l| !expression.free.contains(l)) {
         let name = expression.name(*meet);
-        return Err(format!("iterations of `{name}` store the same elements: they run one after the other"));
+        return Err(Fault::of(
+            &name,
+            format!("iterations of `{name}` store the same elements: they run one after the other"),
+        ));
     }
     let across = match &running.across {
         None => None,
         Some(name) => {
             let l = expression.id(name).filter(|l| expression.loops.contains(l) && *l != scan.along);
-            Some(l.ok_or_else(|| format!("`{name}` is no other loop over points"))?)
+            Some(l.ok_or_else(|| Fault::of(name, format!("`{name}` is no other loop over points")))?)
         }
     };
     match running.by {
         Scanners::Threads { threads, each } => {
             if !(1..=EACH).contains(&each) || !(WARP..=32 * WARP).contains(&threads) || threads % WARP != 0 {
-                return Err(format!("a block has 1 to 32 whole warps, and a thread 1 to {EACH} neighbours"));
+                return Err(
+                    format!("a block has 1 to 32 whole warps, and a thread 1 to {EACH} neighbours").into()
+                );
             }
             let length = expression.dag.extent(scan.along);
             if across.is_none() && length > threads * each {
-                return Err(format!("a line has {length} elements, and a block {}", threads * each));
+                return Err(format!("a line has {length} elements, and a block {}", threads * each).into());
             }
         }
         Scanners::Lanes { lanes, lines } => {
             if !(1..=MAX_LANES).contains(&lanes) || across.is_none() && !(lanes as u64).is_power_of_two() {
                 return Err(format!(
                     "a vector has 1 to {MAX_LANES} lanes, along a line a power of two of them, not {lanes}"
-                ));
+                )
+                .into());
             }
             let all = lines_of(expression, &scan, across, lanes).ok_or("more lines than numbers")?;
             if lines < 1 || all % lines != 0 {
-                return Err(format!("{lines} lines of a task do not divide {all}"));
+                return Err(format!("{lines} lines of a task do not divide {all}").into());
             }
         }
     }

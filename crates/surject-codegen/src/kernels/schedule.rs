@@ -43,25 +43,30 @@
 use super::contraction::units::{self, UnitProduct};
 use super::contraction::{Contraction, Tiles, UnitTiles, fit};
 use super::expression::Expression;
+use super::fault::Fault;
 use super::running::{self, Running, RunningScan};
 use super::transpose::{self, Transpose, TransposeTile};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
-use std::str::FromStr;
 use surject_kernel::Level;
 
 mod accumulate;
 mod check;
 mod keep;
 mod pack;
+mod place;
+mod text;
 mod values;
 pub(crate) use accumulate::{Accumulation, Sums};
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
 pub(crate) use keep::Kept;
 pub(crate) use pack::{Panel, PanelLoop};
+use place::Misfit;
+pub use place::{ScheduleError, Span};
+pub use text::Schedules;
 pub(crate) use values::Values;
 use values::{kept, values};
 
@@ -124,16 +129,6 @@ pub struct Schedule {
     pub directives: Vec<Directive>,
 }
 
-/// Why a schedule is none, or does not fit its expression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", line.map_or_else(String::new, |line| format!("line {line}: ")))]
-pub struct ScheduleError {
-    /// The line of the text, counted from 1; of a schedule without text the number of the directive.
-    pub line: Option<usize>,
-    /// What is wrong, and what to do.
-    pub message: String,
-}
-
 impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -168,148 +163,10 @@ impl Schedule {
     pub fn check(&self, expression: &Expression) -> Result<(), ScheduleError> {
         resolve(expression, self).map(|_| ())
     }
-}
 
-impl FromStr for Schedule {
-    type Err = ScheduleError;
-
-    /// One directive a line; what stands behind `//` is a comment.
-    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
-        let mut directives = Vec::new();
-        for (i, line) in text.lines().enumerate() {
-            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
-            if words.is_empty() {
-                continue;
-            }
-            directives
-                .push(directive(&words).map_err(|message| ScheduleError { line: Some(i + 1), message })?);
-        }
-        Ok(Schedule { directives })
-    }
-}
-
-fn directive(words: &[&str]) -> Result<Directive, String> {
-    Ok(match words {
-        ["split", name, "by", by] => match by.parse() {
-            Ok(by) if by > 0 => Directive::Split(name.to_string(), by),
-            _ => return Err(format!("`{by}` is no positive number; write `split {name} by 8`")),
-        },
-        ["order", names @ ..] if !names.is_empty() => {
-            Directive::Order(names.iter().map(|n| n.to_string()).collect())
-        }
-        ["parallel", name, level] => match Level::from_name(level) {
-            Some(level) => Directive::Parallel(name.to_string(), level),
-            None => return Err(format!("`{level}` is no level: task, block, warp or thread")),
-        },
-        ["vectorise", name] => Directive::Vectorise(name.to_string()),
-        ["unroll", name] => Directive::Unroll(name.to_string()),
-        ["jam", name] => Directive::Jam(name.to_string()),
-        ["fma", name] => Directive::Fma(name.to_string()),
-        ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
-        ["accumulate", blocks, "at", at] => {
-            Directive::Accumulate { blocks: blocks.to_string(), at: at.to_string() }
-        }
-        ["keep", reduced, "at", at] => Directive::Keep { reduced: reduced.to_string(), at: at.to_string() },
-        ["keys", name] => Directive::Keys(name.to_string()),
-        ["inverse", name] => Directive::Inverse(name.to_string()),
-        ["contract", words @ ..] => match UnitTiles::read(words) {
-            Some(tiles) => Directive::Multiply(tiles?),
-            None => Directive::Contract(Tiles::read(words)?),
-        },
-        ["transpose", words @ ..] => Directive::Transpose(TransposeTile::read(words)?),
-        ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
-        _ => {
-            return Err(format!(
-                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, fma L, \
-                 pack TENSOR at L, accumulate K at L, keep L at L, keys L, inverse L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
-                 group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N",
-                words.join(" ")
-            ));
-        }
-    })
-}
-
-/// Schedules of the kernels of a program that its user has written, by the names of the kernels.
-///
-/// The text has a line `kernel NAME` for each of them, and below it the directives of its schedule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schedules {
-    entries: BTreeMap<String, Entry>,
-}
-
-/// The schedule of a kernel, and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
-    schedule: Schedule,
-    /// The line of the name, then that of each directive.
-    lines: Vec<usize>,
-}
-
-impl Schedules {
-    /// The schedule of a kernel, if there is one.
-    pub fn get(&self, name: &str) -> Option<&Schedule> {
-        self.entries.get(name).map(|entry| &entry.schedule)
-    }
-
-    /// Is there a schedule for a kernel of the assignment to a variable of this name? Its kernels are called `NAME_0`, `NAME_1`, ….
-    pub fn names_kernel_of(&self, variable: &str) -> bool {
-        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
-        let of_it =
-            |name: &String| name.rsplit_once('_').is_some_and(|(v, rest)| v == variable && is_number(rest));
-        self.entries.keys().any(of_it)
-    }
-
-    /// Does every schedule have an expression among these, by their names, and fit it?
-    pub fn check<'a>(
-        &self,
-        expressions: impl Fn(&str) -> Option<&'a Expression>,
-    ) -> Result<(), ScheduleError> {
-        for (name, Entry { schedule, lines }) in &self.entries {
-            let first = lines.first().copied();
-            let Some(expression) = expressions(name) else {
-                let message = format!(
-                    "no assignment of the program has a kernel `{name}`; `--emit schedule` lists them"
-                );
-                return Err(ScheduleError { line: first, message });
-            };
-            resolve(expression, schedule).map_err(|error| ScheduleError {
-                line: error.line.and_then(|line| lines.get(line).copied()).or(first),
-                message: error.message,
-            })?;
-        }
-        Ok(())
-    }
-}
-
-impl FromStr for Schedules {
-    type Err = ScheduleError;
-
-    fn from_str(text: &str) -> Result<Schedules, ScheduleError> {
-        let mut schedules = Schedules::default();
-        let mut name = None;
-        for (i, line) in text.lines().enumerate() {
-            let words: Vec<&str> = line.split("//").next().unwrap_or("").split_whitespace().collect();
-            let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-            match (&words[..], &name) {
-                ([], _) => {}
-                (["kernel", new], _) => {
-                    let entry = Entry { schedule: Schedule::default(), lines: vec![i + 1] };
-                    if schedules.entries.insert(new.to_string(), entry).is_some() {
-                        return Err(fault(format!("the kernel `{new}` has a schedule above")));
-                    }
-                    name = Some(new.to_string());
-                }
-                (words, Some(name)) => {
-                    let directive = directive(words).map_err(fault)?;
-                    if let Some(entry) = schedules.entries.get_mut(name) {
-                        entry.schedule.directives.push(directive);
-                        entry.lines.push(i + 1);
-                    }
-                }
-                (_, None) => return Err(fault("expected `kernel NAME` before the first directive".into())),
-            }
-        }
-        Ok(schedules)
+    /// The error of a directive in the schedule as it prints.
+    pub(crate) fn error(&self, directive: usize, fault: Fault) -> ScheduleError {
+        fault.at(directive).in_directives(&self.directives)
     }
 }
 
@@ -394,6 +251,10 @@ pub fn fits(expression: &Expression, schedule: &Schedule) -> Result<(), Schedule
 
 /// Checks a schedule against an expression.
 pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Resolved, ScheduleError> {
+    resolved(expression, schedule).map_err(|misfit| misfit.in_directives(&schedule.directives))
+}
+
+fn resolved(expression: &Expression, schedule: &Schedule) -> Result<Resolved, Misfit> {
     let kept = kept(expression, schedule)?;
     let expression = kept.as_ref().map_or(expression, |kept| &kept.expression);
     let axes = |loops: &[LoopId]| -> Vec<Axis> {
@@ -411,7 +272,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
         matches!(d, Contract(_) | Multiply(_) | Transpose(_) | Scan(_))
     };
     if let Some(i) = schedule.directives.iter().position(is_form) {
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let fault = |fault: Fault| fault.at(i);
         return match &schedule.directives[..] {
             [Directive::Contract(tiles)] => {
                 let contraction = fit(expression, tiles).map_err(fault)?;
@@ -445,8 +306,7 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
     }
     let mut cut = Vec::new();
     for (i, directive) in schedule.directives.iter().enumerate() {
-        apply(expression, directive, &mut nests, &mut cut)
-            .map_err(|message| ScheduleError { line: Some(i + 1), message })?;
+        apply(expression, directive, &mut nests, &mut cut).map_err(|fault| fault.at(i))?;
     }
     let sharing = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
@@ -456,12 +316,13 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
             | Directive::Jam(n) => *n == name,
             _ => false,
         };
-        ScheduleError { line: schedule.directives.iter().rposition(says).map(|i| i + 1), message }
+        let directive = schedule.directives.iter().rposition(says);
+        Misfit { directive, fault: Fault::of(&name, message) }
     })?;
     let mut values = values(expression, schedule, (&nests, &cut))?;
     if let Some(kept) = &kept {
         let of = schedule.directives.iter().position(|d| matches!(d, Directive::Keep { .. }));
-        kept.check(&nests[0]).map_err(|message| ScheduleError { line: of.map(|i| i + 1), message })?;
+        kept.check(&nests[0]).map_err(|fault| Misfit { directive: of, fault })?;
     }
     values.kept = kept;
     let points = std::mem::take(&mut nests[0].1);
@@ -474,14 +335,14 @@ pub(crate) fn resolve(expression: &Expression, schedule: &Schedule) -> Result<Re
 const MOST: i64 = 1 << 40;
 
 /// Changes a nest, at the place of a loop.
-type Change<'a> = &'a mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), String>;
+type Change<'a> = &'a mut dyn FnMut(&mut Vec<Axis>, usize) -> Result<(), Fault>;
 
 fn apply(
     expression: &Expression,
     directive: &Directive,
     nests: &mut [Nest],
     cut: &mut Vec<LoopId>,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let names = |nests: &[Nest]| -> String {
         let mut all: Vec<&str> = Vec::new();
         for axis in nests.iter().flat_map(|n| &n.1) {
@@ -492,8 +353,9 @@ fn apply(
         }
         all.join(", ")
     };
-    let unknown =
-        |name: &str, nests: &[Nest]| format!("there is no loop `{name}` here; there are {}", names(nests));
+    let unknown = |name: &str, nests: &[Nest]| {
+        Fault::of(name, format!("there is no loop `{name}` here; there are {}", names(nests)))
+    };
     // A loop of a reduction may be one of several reductions: all of them are meant.
     let mut each = |name: &str, f: Change<'_>| {
         let mut found = false;
@@ -509,11 +371,17 @@ fn apply(
         Directive::Split(name, by) => each(name, &mut |axes, at| {
             let axis = axes[at].clone();
             if axis.kind != AxisKind::Serial {
-                return Err(format!("`{name}` is split before it is vectorised, unrolled or made parallel"));
+                return Err(Fault::of(
+                    &name,
+                    format!("`{name}` is split before it is vectorised, unrolled or made parallel"),
+                ));
             }
             if axis.extent % by != 0 {
                 if axis.factor != 1 || axis.extent != expression.dag.extent(axis.of) {
-                    return Err(format!("`{name}` runs {} times, which {by} does not divide", axis.extent));
+                    return Err(Fault::of(
+                        &name,
+                        format!("`{name}` runs {} times, which {by} does not divide", axis.extent),
+                    ));
                 }
                 if !cut.contains(&axis.of) {
                     cut.push(axis.of);
@@ -523,9 +391,9 @@ fn apply(
             let others = axes.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, a)| a.extent.max(1));
             let all = others.chain([times.max(1), *by]).try_fold(1i64, i64::checked_mul);
             if axis.extent % by != 0 && all.is_none_or(|all| all > MOST) {
-                return Err(format!(
-                    "the loop `{name}` runs {} times; {by} are too many for it",
-                    axis.extent
+                return Err(Fault::of(
+                    &name,
+                    format!("the loop `{name}` runs {} times; {by} are too many for it", axis.extent),
                 ));
             }
             let factor = axis.factor * by;
@@ -557,17 +425,22 @@ fn apply(
 }
 
 /// Puts the loops of a nest in an order.
-fn put_in_order(axes: &mut Vec<Axis>, order: &[String]) -> Result<(), String> {
+fn put_in_order(axes: &mut Vec<Axis>, order: &[String]) -> Result<(), Fault> {
     let mut sorted = Vec::new();
     for name in order {
         match axes.iter().find(|a| a.name == *name) {
             Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => sorted.push(axis.clone()),
-            Some(_) => return Err(format!("`{name}` stands twice in this order")),
-            None => return Err(format!("`{name}` is no loop of the same nest as `{}`", order[0])),
+            Some(_) => return Err(Fault::of(&name, format!("`{name}` stands twice in this order"))),
+            None => {
+                return Err(Fault::of(
+                    &name,
+                    format!("`{name}` is no loop of the same nest as `{}`", order[0]),
+                ));
+            }
         }
     }
     match axes.iter().find(|a| !order.contains(&a.name)) {
-        Some(missing) => Err(format!("the order lacks `{}`", missing.name)),
+        Some(missing) => Err(Fault::of(&missing.name, format!("the order lacks `{}`", missing.name))),
         None => {
             *axes = sorted;
             Ok(())
@@ -575,7 +448,7 @@ fn put_in_order(axes: &mut Vec<Axis>, order: &[String]) -> Result<(), String> {
     }
 }
 
-fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), String> {
+fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), Fault> {
     let axis = &mut axes[at];
     let already = match axis.kind {
         AxisKind::Serial => None,
@@ -585,7 +458,7 @@ fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), Strin
         AxisKind::Lanes => Some("vectorised"),
     };
     if let Some(already) = already {
-        return Err(format!("`{}` is {already} already", axis.name));
+        return Err(Fault::of(&axis.name, format!("`{}` is {already} already", axis.name)));
     }
     axis.kind = kind;
     Ok(())

@@ -6,6 +6,7 @@
 
 use super::contraction::WARP;
 use super::expression::Expression;
+use super::fault::Fault;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use std::fmt;
@@ -43,8 +44,8 @@ impl fmt::Display for TransposeTile {
 
 impl TransposeTile {
     /// Reads what stands behind `transpose`.
-    pub(crate) fn read(words: &[&str]) -> Result<TransposeTile, String> {
-        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+    pub(crate) fn read(words: &[&str]) -> Result<TransposeTile, Fault> {
+        let number = |word: &str| word.parse().map_err(|_| Fault::of(word, format!("`{word}` is no number")));
         match words {
             [along, across, "tile", a, b, by @ ("warps" | "tiles"), count] => Ok(TransposeTile {
                 loops: [along.to_string(), across.to_string()],
@@ -123,13 +124,14 @@ impl Expression {
 }
 
 /// Checks a tile against an expression; an error says what does not fit.
-pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Transpose, String> {
+pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Transpose, Fault> {
     /// The most elements of a tile: two of eight bytes each are what a block has without asking for more.
     const MOST: i64 = 2048;
     let dag = &expression.dag;
     let id = |name: &String| {
         let l = expression.id(name).filter(|l| expression.loops.contains(l) && expression.free.contains(*l));
-        l.ok_or_else(|| format!("`{name}` is no loop over points whose iterations are independent"))
+        let message = || format!("`{name}` is no loop over points whose iterations are independent");
+        l.ok_or_else(|| Fault::of(name, message()))
     };
     let [along, across] = [id(&tile.loops[0])?, id(&tile.loops[1])?];
     if along == across {
@@ -148,12 +150,12 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
         Transposers::Warps(warps)
             if a < 1 || b < 1 || a.saturating_mul(b) > MOST || !(1..=WARP).contains(&warps) =>
         {
-            return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps"));
+            return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps").into());
         }
         Transposers::Warps(_) => {}
         Transposers::Tiles(each) => {
             if a != b || !(2..=64).contains(&a) || a.count_ones() != 1 {
-                return Err(format!("a tile in registers is a square of 2, 4, … 64, not {a} by {b}"));
+                return Err(format!("a tile in registers is a square of 2, 4, … 64, not {a} by {b}").into());
             }
             let others = expression.loops.iter().filter(|&&l| l != along && l != across);
             let tiles = |l: LoopId| (dag.extent(l) + a - 1) / a;
@@ -161,13 +163,16 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
             let all = all.and_then(|n| n.checked_mul(tiles(along))?.checked_mul(tiles(across)));
             let all = all.ok_or("more tiles than numbers")?;
             if each < 1 || all % each != 0 {
-                return Err(format!("{each} tiles of a task do not divide {all}"));
+                return Err(format!("{each} tiles of a task do not divide {all}").into());
             }
         }
     }
     let loads = loads(expression, along, across);
     if loads.is_empty() {
-        return Err(format!("nothing that is loaded lies along `{}`", tile.loops[1]));
+        return Err(Fault::of(
+            &tile.loops[1],
+            format!("nothing that is loaded lies along `{}`", tile.loops[1]),
+        ));
     }
     let bytes: i64 = loads
         .iter()
@@ -175,7 +180,7 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
         .map(|size| a.saturating_mul(tile.pitch(size)).saturating_mul(size as i64))
         .sum();
     if bytes > 48 * 1024 && matches!(tile.by, Transposers::Warps(_)) {
-        return Err(format!("the tiles need {bytes} bytes of shared memory"));
+        return Err(format!("the tiles need {bytes} bytes of shared memory").into());
     }
     Ok(Transpose { along, across, tile: tile.clone(), loads })
 }

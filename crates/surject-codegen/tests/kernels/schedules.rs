@@ -1,9 +1,26 @@
 //! Schedules as text: what they mean, and what is said of those that do not fit.
 
 use crate::toy::Toy;
-use surject_codegen::kernels::run::{assignments, expressions, kernels};
-use surject_codegen::kernels::schedule::{Schedule, Schedules};
+use surject_codegen::kernels::ability::Ability;
+use surject_codegen::kernels::expression::Expression;
+use surject_codegen::kernels::machine::{Machine, Proposal, Strategy, choose};
+use surject_codegen::kernels::run::{assignments, expressions, kernel_by, kernels};
+use surject_codegen::kernels::schedule::{Directive, Schedule, ScheduleError, Schedules, Span};
 use surject_ir::{Buffer, DType, Program, Scalar, parse};
+use surject_kernel::Level;
+
+/// A machine that has everything.
+struct Whole;
+
+impl Machine for Whole {
+    fn name(&self) -> &str {
+        "whole"
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        Toy.strategies()
+    }
+}
 
 /// The sums of the rows of a matrix, and a scatter that is no function of its target.
 const PROGRAM: &str = "program p
@@ -23,7 +40,7 @@ fn scheduled(text: &str) -> surject_kernel::Kernel {
     let program = program();
     let function = program.function("main").unwrap();
     let field = assignments(function)[0].1;
-    let made = kernels(function, field, &Toy, "y", &text.parse().unwrap()).unwrap();
+    let made = kernels(function, field, &Whole, "y", &text.parse().unwrap()).unwrap();
     made.kernels[0].launch.kernel.clone()
 }
 
@@ -88,7 +105,7 @@ fn rows_in_step_share_a_panel() {
     let program = parse(PRODUCT).unwrap();
     let function = program.function("main").unwrap();
     let field = assignments(function)[0].1;
-    let made = kernels(function, field, &Toy, "y", &TILES.parse().unwrap()).unwrap();
+    let made = kernels(function, field, &Whole, "y", &TILES.parse().unwrap()).unwrap();
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
@@ -128,7 +145,7 @@ fn rows_keep_and_compare_what_they_need() {
     let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
     let options = surject_kernel::interpret::Options::default();
     let found =
-        surject_codegen::kernels::run::run(&program, "main", &args, &Toy, &options, &ROWS.parse().unwrap());
+        surject_codegen::kernels::run::run(&program, "main", &args, &Whole, &options, &ROWS.parse().unwrap());
     let report = surject_runtime::compare::compare(&found.unwrap().0[0], &expected[0], 1e-6, 1e-6);
     assert!(report.passed(), "{report}");
 }
@@ -152,7 +169,7 @@ fn blocks_of_terms_are_joined_to_sums_in_memory() {
     let program = parse(PRODUCT).unwrap();
     let function = program.function("main").unwrap();
     let field = assignments(function)[0].1;
-    let made = kernels(function, field, &Toy, "y", &BLOCKS.parse().unwrap()).unwrap();
+    let made = kernels(function, field, &Whole, "y", &BLOCKS.parse().unwrap()).unwrap();
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 
@@ -238,10 +255,104 @@ fn what_does_not_fit_is_said_where_it_stands() {
         .iter()
         .map(|text| {
             let error = text.parse::<Schedules>().and_then(|s| s.check(find)).expect_err(text);
-            format!("{}\n    {error}", text.replace('\n', "; "))
+            format!("{}\n    {error}", marked(text, &error))
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// The lines of a text, with a mark below the words that an error is about.
+fn marked(text: &str, error: &ScheduleError) -> String {
+    let span = error.span.clone().expect("it has a place");
+    let marks = |i: usize| {
+        let Span { line, columns } = &span;
+        let (before, below) = (" ".repeat(columns.start - 1), "^".repeat(columns.len()));
+        if i + 1 == *line { format!("\n{before}{below}") } else { String::new() }
+    };
+    let lines = text.lines().enumerate().map(|(i, line)| format!("{line}{}", marks(i)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Words are found as they stand: behind others, beside blanks, before comments, and among several with commas between.
+#[test]
+fn places_of_words_are_those_of_the_text() {
+    let program = program();
+    let expressions = expressions(program.function("main").unwrap()).unwrap();
+    let find = |name: &str| expressions.iter().find(|e| e.0 == name).map(|e| &e.1);
+    let cases = [
+        "kernel y_0 // split q\n\t split  q   by 4 // q",
+        "// kernel é\n  kernel  y_0\n  split i0 by 16\n\n  order i0.o q // i0.i",
+        "kernel y_0\ncontract i0 k0 k0 tile 64 x 32 thread 8 4",
+    ];
+    let said = |text: &&str| {
+        let error = text.parse::<Schedules>().and_then(|s| s.check(find)).expect_err(text);
+        format!("{}\n    {error}", marked(text, &error))
+    };
+    insta::assert_snapshot!(cases.iter().map(said).collect::<Vec<_>>().join("\n"));
+    // One of several loops over rows.
+    let text = "program p\n\nfunc main(x: f32[4,8,16], z: f32[16,8]) -> (y) {
+  y : f32[4,8,8] =:+ over i<4, l<8, j<8, k<16 at [i,l,j]: x[i,l,k] * z[k,j]\n}\n";
+    let product = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let found = surject_codegen::kernels::run::expressions(product.function("main").unwrap()).unwrap();
+    let text = "kernel y_0\n contract i0,i2 i2 k0 tile 64 64 32 thread 8 4".parse::<Schedules>().unwrap();
+    let error = text.check(|_| Some(&found[0].1)).unwrap_err();
+    assert_eq!(error.span, Some(Span { line: 2, columns: 14..16 }), "{error}");
+    // A schedule without text is as it prints.
+    let schedule: Schedule = "unroll i0\n// a comment\nparallel   i0 task".parse().unwrap();
+    let error = schedule.check(find("y_0").unwrap()).unwrap_err();
+    assert_eq!(error.span, Some(Span { line: 2, columns: 10..12 }));
+}
+
+/// A machine runs what it has, and says of the rest what it has instead.
+#[test]
+fn a_machine_refuses_what_it_has_not() {
+    let program = program();
+    let expressions = expressions(program.function("main").unwrap()).unwrap();
+    let expression = &expressions.iter().find(|e| e.0 == "y_0").unwrap().1;
+    let schedule: Schedule = "parallel i0 task\nunroll k0".parse().unwrap();
+    kernel_by(expression, &Toy, "y_0", schedule).unwrap();
+    let schedule: Schedule = "parallel i0 task\nvectorise k0".parse().unwrap();
+    let error = kernel_by(expression, &Toy, "y_0", schedule).unwrap_err().to_string();
+    assert!(error.ends_with("the kernel `y_0`: line 2: `toy` has no vectors; it has tasks"), "{error}");
+    let text = "kernel y_0\nsplit i0 by 4\nparallel i0.o block";
+    let error = text.parse::<Schedules>().unwrap().check_for(&Toy).unwrap_err();
+    let said = "`toy` has no blocks; it has tasks";
+    assert_eq!((error.span, error.message.as_str()), (Some(Span { line: 3, columns: 15..20 }), said));
+}
+
+/// A strategy of a machine proposes only what the machine has.
+#[test]
+fn a_proposal_that_its_machine_does_not_have_is_a_fault() {
+    struct Blocks;
+    impl Strategy for Blocks {
+        fn name(&self) -> &'static str {
+            "blocks"
+        }
+
+        fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+            let first = expression.loops().remove(0).name;
+            let directives = vec![Directive::Parallel(first, Level::Block)];
+            Ok(Proposal { schedule: Schedule { directives }, cost: 1.0 })
+        }
+    }
+    struct Wrong;
+    impl Machine for Wrong {
+        fn name(&self) -> &str {
+            "wrong"
+        }
+
+        fn abilities(&self) -> Vec<Ability> {
+            vec![Ability::Tasks]
+        }
+
+        fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+            vec![Box::new(Blocks)]
+        }
+    }
+    let program = program();
+    let expressions = expressions(program.function("main").unwrap()).unwrap();
+    let error = choose(&Wrong, &expressions[0].1).unwrap_err().to_string();
+    assert!(error.contains("the strategy `blocks`: line 1: `wrong` has no blocks"), "{error}");
 }
 
 /// Panels and sums are on the stack of a thread: all together have a limit, as each has.

@@ -2,6 +2,7 @@
 //!
 //! It is what somebody writes first for a machine of their own: what it can do, and one strategy.
 
+use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
@@ -13,6 +14,10 @@ pub struct Toy;
 impl Machine for Toy {
     fn name(&self) -> &str {
         "toy"
+    }
+
+    fn abilities(&self) -> Vec<Ability> {
+        vec![Ability::Tasks]
     }
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {

@@ -180,11 +180,13 @@ struct Values {
     outer: Option<Rc<Values>>,
 }
 
-/// A run of a parallel loop.
+/// An iteration of a run of a parallel loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spawned {
     pub(super) level: Level,
     pub(super) instance: u64,
+    pub(super) iteration: i64,
+    pub(super) number: i64,
 }
 
 /// Someone who runs statements one after the other.
@@ -194,7 +196,9 @@ pub(super) struct Agent {
     pub(super) parent: Option<u64>,
     pub(super) level: Option<Level>,
     pub(super) instance: u64,
+    /// The variable of its loop, and the number of the iteration, from 0 on: that of a thread, or of a warp.
     pub(super) iteration: i64,
+    pub(super) number: i64,
     pub(super) epoch: u64,
     /// How often it arrived at barriers with phases, and what it knows by those that it waited for.
     arrivals: u64,
@@ -206,7 +210,7 @@ pub(super) struct Agent {
     /// The objects of memories.
     pub(super) memory: Vec<Option<usize>>,
     pub(super) turns: Vec<Turn>,
-    /// Iterations that have not begun, where they run one after the other; the next one last.
+    /// The numbers of iterations that have not begun, where they run one after the other; the next one last.
     pub(super) waiting: Vec<i64>,
     pub(super) copies: Vec<Copy>,
     pub(super) groups: Vec<Vec<Copy>>,
@@ -226,6 +230,7 @@ impl Agent {
             level: None,
             instance: 0,
             iteration: 0,
+            number: 0,
             epoch: 0,
             arrivals: 0,
             known: Known::default(),
@@ -244,14 +249,15 @@ impl Agent {
     }
 
     /// One that runs an iteration of a parallel loop of this one, whose body defines values among some.
-    pub(super) fn child(&self, id: u64, spawned: Spawned, iteration: i64, defines: &Range<usize>) -> Agent {
+    pub(super) fn child(&self, id: u64, spawned: Spawned, defines: &Range<usize>) -> Agent {
         let own = vec![None; defines.len()];
         Agent {
             id,
             parent: Some(self.id),
             level: Some(spawned.level),
             instance: spawned.instance,
-            iteration,
+            iteration: spawned.iteration,
+            number: spawned.number,
             at: self.at + 1,
             values: Rc::new(Values { first: defines.start, own, outer: Some(self.values.clone()) }),
             memory: self.memory.clone(),

@@ -126,6 +126,7 @@ impl Machine<'_> {
     /// A box begins to be copied: by an agent of its own, which comes after what its warp did so far.
     pub(super) fn box_begins(&mut self, agent: &mut Agent, copy: &BoxCopy) -> Done<()> {
         let to = self.barrier(agent, &copy.arrives)?;
+        self.work(copy.map.elements() as u128)?;
         self.next += 1;
         let own = self.next;
         let stamp = self.stamp(agent);

@@ -71,6 +71,9 @@ pub(super) struct Machine<'k> {
     pub(super) random: u64,
     pub(super) counts: Counts,
     pub(super) open: Open,
+    /// Steps so far, and bytes of memory.
+    taken: u64,
+    pub(super) bytes: usize,
     /// Does the kernel have barriers with phases? They, and boxes on their way.
     pub(super) phased: bool,
     pub(super) phases: BTreeMap<Barrier, Phase>,
@@ -101,6 +104,8 @@ impl<'k> Machine<'k> {
             random,
             counts: Counts::default(),
             open: Open::default(),
+            taken: 0,
+            bytes: 0,
             phases: BTreeMap::new(),
             flights: Vec::new(),
         }
@@ -174,9 +179,7 @@ impl<'k> Machine<'k> {
     /// Takes steps until the agent waits (`false`) or ends (`true`).
     fn go(&mut self, agent: &mut Agent) -> Done<bool> {
         loop {
-            if self.counts.statements >= self.options.steps {
-                return Err(FaultKind::Steps(self.options.steps));
-            }
+            self.work(1)?;
             self.counts.statements += 1;
             match self.steps[agent.at] {
                 Step::End => return Ok(true),
@@ -214,7 +217,8 @@ impl<'k> Machine<'k> {
                     let Op::For { step, body, .. } = &statement.op else { return Err(FaultKind::Undefined) };
                     let next: Vec<Lanes> = body.yields.iter().map(|&v| copy(agent, v)).collect();
                     let Some(turn) = agent.turns.last_mut() else { return Err(FaultKind::Undefined) };
-                    turn.next = turn.next.checked_add(*step).ok_or(FaultKind::Overflow)?;
+                    // What does not fit in 64 bits is not below the end.
+                    turn.next = turn.next.checked_add(*step).unwrap_or(turn.high);
                     let Turn { next: iteration, high } = *turn;
                     if iteration < high {
                         agent.set(body.params[0], index(iteration));
@@ -252,12 +256,14 @@ impl<'k> Machine<'k> {
         else {
             return Err(FaultKind::Undefined);
         };
-        let (low, high) = (affine(agent, low, 0)?, affine(agent, high, 0)?);
-        let by = usize::try_from(*step).map_err(|_| FaultKind::Overflow)?;
-        let mut iterations: Vec<i64> = (low..high).step_by(by).collect();
-        if iterations.is_empty() {
+        let (low, high) = (i128::from(affine(agent, low, 0)?), i128::from(affine(agent, high, 0)?));
+        if low >= high {
             return Ok(false);
         }
+        let step = i128::from(*step).max(1);
+        let count = (high - low + step - 1) / step;
+        self.work(count as u128)?;
+        let mut iterations: Vec<i64> = (0..count as i64).collect();
         self.arrange(&mut iterations);
         self.next += 1;
         let instance = self.next;
@@ -267,28 +273,40 @@ impl<'k> Machine<'k> {
         iterations.reverse();
         agent.waiting = iterations;
         agent.state = State::Children { left: first.len(), all: first.len() };
-        for iteration in first {
-            self.begin(agent, instance, iteration);
+        for number in first {
+            self.begin(agent, instance, number)?;
         }
         Ok(true)
     }
 
-    /// Begins an iteration of the parallel loop where an agent stands.
-    fn begin(&mut self, agent: &mut Agent, instance: u64, iteration: i64) {
-        let Step::Spawn { statement: Statement { op: Op::For { body, .. }, .. }, level, .. } =
+    /// Begins the iteration with a number of the parallel loop where an agent stands.
+    fn begin(&mut self, agent: &mut Agent, instance: u64, number: i64) -> Done<()> {
+        let Step::Spawn { statement: Statement { op: Op::For { low, step, body, .. }, .. }, level, .. } =
             self.steps[agent.at]
         else {
-            return;
+            return Err(FaultKind::Undefined);
         };
         self.next += 1;
-        let spawned = Spawned { level, instance };
-        let mut child = agent.child(self.next, spawned, iteration, &self.defines[agent.at]);
+        let iteration = number.checked_mul(*step).and_then(|by| by.checked_add(affine(agent, low, 0).ok()?));
+        let spawned = Spawned { level, instance, iteration: iteration.ok_or(FaultKind::Overflow)?, number };
+        let mut child = agent.child(self.next, spawned, &self.defines[agent.at]);
         if level == Level::Thread {
-            child.groups = agent.handed.remove(&iteration).unwrap_or_default();
+            child.groups = agent.handed.remove(&number).unwrap_or_default();
         }
-        child.set(body.params[0], index(iteration));
+        child.set(body.params[0], index(spawned.iteration));
         self.ready.push_back(child.id);
         self.agents.insert(child.id, child);
+        Ok(())
+    }
+
+    /// Counts steps that are taken now; the run is given up when there are too many.
+    pub(super) fn work(&mut self, steps: u128) -> Done<()> {
+        let taken = u64::try_from(steps).ok().and_then(|steps| self.taken.checked_add(steps));
+        match taken.filter(|&taken| taken <= self.options.steps) {
+            Some(taken) => self.taken = taken,
+            None => return Err(FaultKind::Steps(self.options.steps)),
+        }
+        Ok(())
     }
 
     /// Puts agents in the order that was asked for.
@@ -322,11 +340,11 @@ impl<'k> Machine<'k> {
         let Some(mut parent) = self.agents.remove(&id) else { return Ok(()) };
         parent.known.join(&agent.known);
         if !agent.groups.is_empty() {
-            parent.handed.insert(agent.iteration, agent.groups);
+            parent.handed.insert(agent.number, agent.groups);
         }
         if let State::Children { left, all } = parent.state {
             match (left, parent.waiting.pop()) {
-                (1, Some(iteration)) => self.begin(&mut parent, agent.instance, iteration),
+                (1, Some(number)) => self.begin(&mut parent, agent.instance, number)?,
                 (1, None) => {
                     if let Step::Spawn { exit, .. } = self.steps[parent.at] {
                         parent.at = exit;

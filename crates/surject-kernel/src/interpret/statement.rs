@@ -15,6 +15,7 @@ impl Machine<'_> {
     pub(super) fn statement(&mut self, agent: &mut Agent, statement: &Statement) -> Done<()> {
         let result = statement.results.first().copied();
         let ty = result.map_or(Type::index(), |v| self.kernel.ty(v));
+        self.work(ty.lanes as u128 - 1)?;
         let lanes = match &statement.op {
             Op::Load { place, fill, .. } => {
                 let elements = self.elements(agent, place, ty.lanes)?;
@@ -60,6 +61,12 @@ impl Machine<'_> {
                 let memory = self.kernel.mem(*mem);
                 let elements = affine(agent, &memory.elements, 0)?;
                 let elements = usize::try_from(elements).map_err(|_| FaultKind::Overflow)?;
+                let bytes = elements.checked_mul(memory.dtype.size());
+                let bytes = bytes.and_then(|bytes| self.bytes.checked_add(bytes));
+                match bytes.filter(|&bytes| bytes <= self.options.bytes) {
+                    Some(bytes) => self.bytes = bytes,
+                    None => return Err(FaultKind::Memory(self.options.bytes)),
+                }
                 agent.memory[mem.0 as usize] = Some(self.objects.len());
                 let tensor = Tensor::unwritten(memory.dtype, elements);
                 self.objects.push(Object::new(&memory.name, memory.space, tensor).phased(self.phased));
@@ -154,8 +161,10 @@ impl Machine<'_> {
         };
         let event = Event { warp, statement, time };
         let unit = if space == Space::Global { self.options.sector } else { self.options.word }.max(1);
+        let exist = self.objects[object].tensor.len();
         for &element in elements.iter().flatten() {
-            if let Ok(element) = usize::try_from(element) {
+            // What does not exist is an error, soon.
+            if let Some(element) = usize::try_from(element).ok().filter(|&element| element < exist) {
                 // An element may be wider than a word.
                 for number in element * size / unit..=(element * size + size - 1) / unit {
                     self.open.note(space, event, object, number);
@@ -170,6 +179,7 @@ impl Machine<'_> {
         let who = self.stamp(agent);
         let ends = [self.elements(agent, from, 1)?[0], self.elements(agent, to, 1)?[0]];
         let [Some(source), Some(target)] = ends else { return Ok(()) };
+        self.work(elements as u128)?;
         let numbers = |first: i128| (0..elements as i128).map(|i| Some(first + i)).collect::<Vec<_>>();
         self.count(agent, from.mem, &numbers(source), Kind::Read)?;
         self.count(agent, to.mem, &numbers(target), Kind::Write)?;
@@ -210,6 +220,9 @@ impl Machine<'_> {
     ) -> Done<()> {
         let who = self.stamp(agent);
         let MatMulSizes { m, n, k } = sizes;
+        for [x, y, z] in [[m, n, k], [m, k, 1], [k, n, 1], [m, n, 1]] {
+            self.work((x as u128).saturating_mul(y as u128).saturating_mul(z as u128))?;
+        }
         let dtype = self.kernel.mem(acc.mem).dtype;
         let first = |tile: &Tile| affine(agent, &tile.at, 0).map(i128::from);
         let (acc_at, a_at, b_at) = (first(acc)?, first(a)?, first(b)?);

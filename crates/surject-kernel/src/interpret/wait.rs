@@ -122,10 +122,10 @@ impl Machine<'_> {
     /// The warp of a thread, and its number there.
     pub(super) fn lane_of(&self, agent: &Agent, parent: Option<Level>) -> (i64, i64) {
         match parent {
-            Some(Level::Warp) => (0, agent.iteration),
+            Some(Level::Warp) => (0, agent.number),
             _ => {
                 let warp = self.options.warp.max(1) as i64;
-                (agent.iteration.div_euclid(warp), agent.iteration.rem_euclid(warp))
+                (agent.number / warp, agent.number % warp)
             }
         }
     }
@@ -140,7 +140,7 @@ impl Machine<'_> {
             let from = match source {
                 Source::Xor(bits) => Some(number ^ bits),
                 Source::Up(by) => number.checked_sub(*by).or(Some(number)),
-                Source::Down(by) => Some(number + by).filter(|&n| n < warp.len()).or(Some(number)),
+                Source::Down(by) => number.checked_add(*by).filter(|&n| n < warp.len()).or(Some(number)),
                 Source::Thread(thread) => {
                     self.agents[id].index(*thread).and_then(|t| usize::try_from(t).ok())
                 }

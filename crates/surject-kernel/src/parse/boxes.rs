@@ -35,29 +35,22 @@ impl Parser {
         self.lexed.keyword_or("of", "`of`")?;
         self.lexed.need(Token::OpenBracket)?;
         self.separated(Token::CloseBracket, |p| {
-            map.extents.push(p.signed()?);
-            map.strides.push(if p.lexed.keyword("by") { p.signed()? } else { 1 });
+            map.extents.push(p.signed("an integer")?);
+            map.strides.push(if p.lexed.keyword("by") { p.signed("an integer")? } else { 1 });
             Ok(())
         })?;
         self.lexed.keyword_or("box", "`box`")?;
         self.lexed.need(Token::OpenBracket)?;
-        self.separated(Token::CloseBracket, |p| p.signed().map(|s| map.sizes.push(s)))?;
+        self.separated(Token::CloseBracket, |p| p.signed("an integer").map(|s| map.sizes.push(s)))?;
         self.lexed.need(Token::Comma)?;
         let (to, to_at) = (self.mem()?, self.index()?);
         self.lexed.keyword_or("by", "`by`")?;
-        let pitch = self.signed()?;
+        let pitch = self.signed("an integer")?;
         self.lexed.need(Token::Comma)?;
         Ok(BoxCopy { from, map, at, to, to_at, pitch, arrives: self.phase_barrier()? })
     }
 
     fn phase_barrier(&mut self) -> Parsed<PhaseBarrier> {
         Ok(PhaseBarrier { mem: self.mem()?, at: self.index()? })
-    }
-
-    /// A number of 32 bits.
-    fn word(&mut self, what: &str) -> Parsed<u32> {
-        let at = self.lexed.at();
-        let number = self.lexed.integer(what)?;
-        u32::try_from(number).or_else(|_| self.lexed.fault(at, format!("expected {what}")))
     }
 }

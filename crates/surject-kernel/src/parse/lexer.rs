@@ -2,7 +2,7 @@
 
 use logos::Logos;
 use std::fmt;
-use surject_ir::ParseError;
+use surject_ir::{ParseError, literal};
 
 /// An error at a byte of the text.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(super) enum Token {
     Value(u32),
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*", |lex| lex.slice().to_string())]
     Word(String),
+    #[regex(r"`([^`\\\n]|\\[^\n])*`", |lex| literal::unquoted(lex.slice(), '`'))]
+    Quoted(String),
     #[regex(r"0x[0-9a-fA-F]+", |lex| u128::from_str_radix(&lex.slice()[2..], 16).ok())]
     Bits(u128),
     #[regex(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", |lex| lex.slice().to_string())]
@@ -65,7 +67,7 @@ impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Token::Value(number) => write!(f, "`%{number}`"),
-            Token::Word(text) | Token::Number(text) => write!(f, "`{text}`"),
+            Token::Word(text) | Token::Quoted(text) | Token::Number(text) => write!(f, "`{text}`"),
             Token::Bits(bits) => write!(f, "`{bits:#x}`"),
             Token::AtMost => f.write_str("`<=`"),
             Token::Less => f.write_str("`<`"),
@@ -164,6 +166,18 @@ impl Lexed {
         }
     }
 
+    /// A name, which may be any text between backquotes.
+    pub(super) fn name(&mut self, what: &str) -> Result<String, Fault> {
+        match self.peek() {
+            Some(Token::Word(name) | Token::Quoted(name)) => {
+                let name = name.clone();
+                self.next += 1;
+                Ok(name)
+            }
+            _ => self.expected(what),
+        }
+    }
+
     /// The name of an operation or operator.
     pub(super) fn operation(&mut self) -> Result<String, Fault> {
         for (token, name) in [(Token::Plus, "+"), (Token::Star, "*")] {
@@ -189,7 +203,7 @@ impl Lexed {
     }
 
     /// An integer without a sign.
-    pub(super) fn integer(&mut self, what: &str) -> Result<i64, Fault> {
+    pub(super) fn integer(&mut self, what: &str) -> Result<u64, Fault> {
         let number = match self.peek() {
             Some(Token::Number(text)) => text.parse().ok(),
             _ => None,

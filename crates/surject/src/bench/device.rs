@@ -34,7 +34,8 @@ pub fn prepare(
     let source = Source::load(path)?;
     let (program, main) = measure::optimised(&source, exactness)?;
     let function = program.function(&main).cloned().unwrap_or_default();
-    let schedules = crate::cli::schedules(schedule, &function)?;
+    let schedules =
+        crate::cli::schedules(schedule, &function, || Ok(Box::new(crate::cuda::gpu(device, None)?)))?;
     let times = &mut StageTimes::default();
     let runner = Runner::cuda(&program, &main, device, None, &schedules, times)?;
     Ok((runner, function))

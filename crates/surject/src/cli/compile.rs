@@ -65,9 +65,11 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
         let (optimised, _) = stage("optimising", || optimise(&program, &options));
         program = optimised?.program;
     }
-    let given = match program.function(&name) {
-        Some(function) => super::schedules(arguments.schedule.as_deref(), function)?,
-        None => surject_codegen::kernels::schedule::Schedules::default(),
+    let given = match (program.function(&name), &arguments.target) {
+        (Some(function), Target::Cuda(gpu)) => {
+            super::schedules(arguments.schedule.as_deref(), function, || Ok(Box::new(gpu.clone())))?
+        }
+        _ => surject_codegen::kernels::schedule::Schedules::default(),
     };
     let (archive, _) = stage("compiling", || archive::compile(&program, &name, &arguments.target, &given));
     let bytes = archive?.to_bytes().map_err(Failure::unsupported)?;

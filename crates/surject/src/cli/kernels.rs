@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use surject_codegen::kernels::legal::legal_for;
+use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::native::Native;
 use surject_codegen::kernels::run::{self, assignments, calls, expressions};
-use surject_codegen::kernels::schedule::{ScheduleError, Schedules};
+use surject_codegen::kernels::schedule::{ScheduleError, Schedules, Span};
 use surject_cuda::Step;
 use surject_gpu::Gpu;
 use surject_gpu::program::chains;
@@ -70,7 +71,7 @@ pub(super) fn plan(
         ))
     })?;
     let found = program.function(function).cloned().unwrap_or_default();
-    let given = schedules(scheduling.file, &found)?;
+    let given = schedules(scheduling.file, &found, || Ok(Box::new(gpu.clone())))?;
     let planned = surject_gpu::program::planned(program, function, &gpu, &given);
     planned.map(|p| p.plan.to_string()).map_err(|error| Failure::unsupported(format!("{name}: {error}")))
 }
@@ -97,8 +98,8 @@ pub(super) fn show(
     shown: Shown,
     name: &str,
 ) -> Result<String, Failure> {
-    let given = schedules(scheduling.file, function)?;
     let machine = machine_named(scheduling.machine())?;
+    let given = schedules(scheduling.file, function, || machine_named(scheduling.machine()))?;
     let refused = |error: &dyn std::fmt::Display| Failure::unsupported(format!("{name}: {error}"));
     let (mut text, mut all) = (String::new(), Vec::new());
     for (variable, field) in assignments(function) {
@@ -203,45 +204,49 @@ pub(super) fn written(
     }
 }
 
-/// The schedules of a file, which must fit the kernels of a function; none without a file.
-pub(crate) fn schedules(path: Option<&Path>, function: &Function) -> Result<Schedules, Failure> {
+/// The schedules of a file, which must fit the kernels of a function and the machine that they are made for; none without a file.
+pub(crate) fn schedules(
+    path: Option<&Path>,
+    function: &Function,
+    machine: impl FnOnce() -> Result<Box<dyn Machine>, Failure>,
+) -> Result<Schedules, Failure> {
     let Some(path) = path else { return Ok(Schedules::default()) };
+    let machine = machine()?;
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
     let text = String::from_utf8_lossy(&bytes);
-    let pointed = |error: ScheduleError| match error.line {
-        Some(line) => Failure::bad_input(pointed(&name, &text, line, &error.message)),
+    let pointed = |error: ScheduleError| match error.span {
+        Some(span) => Failure::bad_input(pointed(&name, &text, &span, &error.message)),
         None => Failure::bad_input(format!("{name}: {}", error.message)),
     };
     if let Err(error) = std::str::from_utf8(&bytes) {
         let (before, byte) = (&bytes[..error.valid_up_to()], bytes[error.valid_up_to()]);
+        let line = before.rsplit(|&b| b == b'\n').next().unwrap_or_default();
+        let column = 1 + String::from_utf8_lossy(line).chars().count();
         let line = 1 + before.iter().filter(|&&b| b == b'\n').count();
         let message = format!(
             "the byte `\u{fffd}` (0x{byte:02x}) is not UTF-8; schedules are text, as `--emit schedule` prints it"
         );
-        return Err(pointed(ScheduleError { line: Some(line), message }));
+        return Err(pointed(ScheduleError {
+            span: Some(Span { line, columns: column..column + 1 }),
+            message,
+        }));
     }
     let schedules: Schedules = text.parse().map_err(pointed)?;
+    schedules.check_for(&*machine).map_err(pointed)?;
     let expressions = expressions(function).map_err(Failure::unsupported)?;
     let by_name: HashMap<&str, _> = expressions.iter().map(|(name, e)| (name.as_str(), e)).collect();
     schedules.check(|name| by_name.get(name).copied()).map_err(pointed)?;
     Ok(schedules)
 }
 
-/// A message about a line of a text, with the line and a caret: below the first word of the line that the message quotes, or
-/// below its first word.
-fn pointed(name: &str, text: &str, number: usize, message: &str) -> String {
-    let line: String =
-        text.lines().nth(number - 1).unwrap_or("").chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
+/// A message about words of a text, with their line and a caret below the first of them.
+fn pointed(name: &str, text: &str, Span { line: number, columns }: &Span, message: &str) -> String {
+    let line = text.lines().nth(number - 1).unwrap_or("");
     // So that text on which there is no line to print stays short.
-    let line: String = line.chars().filter(|c| !c.is_control()).take(160).collect();
-    let mut words = message.split('`').skip(1).step_by(2).filter(|word| !word.is_empty());
-    let of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
-    let whole = |&(at, word): &(usize, &str)| {
-        !of_name(line[..at].chars().next_back()) && !of_name(line[at + word.len()..].chars().next())
-    };
-    let quoted = words.find_map(|word| line.match_indices(word).find(whole).map(|(at, _)| at));
-    let at = quoted.unwrap_or(line.len() - line.trim_start().len());
-    let column = line[..at].chars().count();
-    format!("{name}:{number}:{}: {message}\n  {line}\n  {}^", column + 1, " ".repeat(column))
+    let shown = |c: &char| *c == '\t' || !c.is_control();
+    let column = line.chars().take(columns.start - 1).filter(shown).count();
+    let line: String =
+        line.chars().filter(shown).map(|c| if c == '\t' { ' ' } else { c }).take(160).collect();
+    format!("{name}:{number}:{}: {message}\n  {line}\n  {}^", columns.start, " ".repeat(column))
 }

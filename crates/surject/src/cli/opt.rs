@@ -1,13 +1,14 @@
 //! `surject opt`: optimises a program and writes it in any of its forms.
 
 use super::kernels::{self, Scheduling, Shown};
-use crate::pipeline::{OptimiseOptions, optimise, scheduled, through_dialect};
+use crate::pipeline::{OptimiseOptions, native, optimise, scheduled, through_dialect};
 use crate::progress::stage;
 use crate::{Failure, Source, SourceKind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use surject_codegen::Which;
+use surject_codegen::kernels::machine::Machine;
 use surject_ir::Program;
 use surject_mlir::Target;
 use surject_mlir::jit::JitOptions;
@@ -277,7 +278,8 @@ pub(super) fn emit(
     let lowered = || {
         let function = super::function_name(program, None, name)?;
         let found = program.function(&function).cloned().unwrap_or_default();
-        let given = kernels::schedules(scheduling.file, &found)?;
+        let machine = || Ok(Box::new(native(scheduling.named)?) as Box<dyn Machine>);
+        let given = kernels::schedules(scheduling.file, &found, machine)?;
         let scheduled = Some(scheduled(scheduling.named, given, Which::Chosen)?);
         let options = surject_codegen::Options { scheduled, ..Default::default() };
         surject_codegen::lower_with(program, &function, &Target::host(), &options).map_err(|e| fail(&e))

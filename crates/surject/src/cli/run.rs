@@ -1,8 +1,11 @@
 //! `surject run`: runs a program, and compares or shows its results.
 
+use super::kernels::Scheduling;
 use super::tensor;
 use crate::cuda::CudaSession;
-use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise, processor_named, scheduled};
+use crate::pipeline::{
+    Backend, OptimiseOptions, Runner, StageTimes, machine_named, native, optimise, processor_named, scheduled,
+};
 use crate::progress::stage;
 use crate::specialise::{module_for, size_values, types_of, with_computed_sizes};
 use crate::tensor_source::TensorProgram;
@@ -11,6 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use surject_codegen::Which;
+use surject_codegen::kernels::machine::Machine;
 use surject_cuda::{DeviceName, LaunchTime};
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
@@ -376,7 +380,6 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     }
     let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
     options.lower.profile = arguments.profile;
-    let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function)?;
     let machine = arguments.machine.as_deref();
     let which = match arguments.backend {
         Backend::Kernel if arguments.native => Some(Which::All),
@@ -386,6 +389,14 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
     if arguments.backend == Backend::Code {
         options.target = processor_named(machine)?;
     }
+    let made_for = || -> Result<Box<dyn Machine>, Failure> {
+        Ok(match (which, arguments.backend) {
+            (None, Backend::Cuda) => Box::new(crate::cuda::gpu(arguments.device, machine)?),
+            (None, _) => machine_named(Scheduling { named: machine, file: None }.machine())?,
+            (Some(_), _) => Box::new(native(machine)?),
+        })
+    };
+    let schedules = super::kernels::schedules(arguments.schedule.as_deref(), &function, made_for)?;
     let runner = match (which, arguments.backend) {
         (Some(which), backend) => {
             options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
@@ -393,7 +404,7 @@ fn prepare(arguments: &Arguments, source: &Source, times: &mut StageTimes) -> Re
             Runner::with(program, &name, backend, &options, times)?
         }
         (None, Backend::Kernel) => {
-            let scheduling = super::kernels::Scheduling { named: machine, file: None };
+            let scheduling = Scheduling { named: machine, file: None };
             Runner::kernels(program, &name, scheduling.machine(), schedules)?
         }
         (None, Backend::Cuda) => Runner::cuda(&program, &name, arguments.device, machine, &schedules, times)?,

@@ -1,6 +1,7 @@
 //! How a sum of products is cut into tiles, and the text of that in schedules.
 
 use super::WARP;
+use crate::kernels::fault::Fault;
 use std::fmt;
 
 /// How a sum of products is cut into tiles.
@@ -132,8 +133,8 @@ impl Tiles {
     }
 
     /// Reads what stands behind `contract`.
-    pub(crate) fn read(words: &[&str]) -> Result<Tiles, String> {
-        let number = |word: &str| word.parse().map_err(|_| format!("`{word}` is no number"));
+    pub(crate) fn read(words: &[&str]) -> Result<Tiles, Fault> {
+        let number = |word: &str| word.parse().map_err(|_| Fault::of(word, format!("`{word}` is no number")));
         let [rows, columns, terms, "tile", m, n, k, share @ ..] = words else {
             return Err(
                 "a product is `contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|group tma`".into()

@@ -13,6 +13,7 @@ use super::{Parts, Product};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::expression::Expression;
+use crate::kernels::fault::Fault;
 use std::fmt;
 use surject_ir::{DType, named};
 use surject_kernel::Factors;
@@ -66,20 +67,20 @@ impl fmt::Display for UnitTiles {
 
 impl UnitTiles {
     /// Reads what stands behind `contract`, if it is of this form.
-    pub(crate) fn read(words: &[&str]) -> Option<Result<UnitTiles, String>> {
+    pub(crate) fn read(words: &[&str]) -> Option<Result<UnitTiles, Fault>> {
         let [rows, columns, terms, "tile", m, n, "by", unit, "task", high, wide, "each", each] = words else {
             return None;
         };
         let number = |word: &str| match word.parse() {
             Ok(number) if number > 0 => Ok(number),
-            _ => Err(format!("`{word}` is no positive number")),
+            _ => Err(Fault::of(&word, format!("`{word}` is no positive number"))),
         };
         let read = || {
-            let unit = MatrixUnit::from_name(unit);
+            let found = MatrixUnit::from_name(unit);
             Ok(UnitTiles {
                 loops: [rows, columns, terms].map(|l| l.to_string()),
                 tile: [number(m)?, number(n)?],
-                unit: unit.ok_or("a CPU multiplies `by tiles` or `by dots`")?,
+                unit: found.ok_or_else(|| Fault::of(unit, "a CPU multiplies `by tiles` or `by dots`"))?,
                 task: [number(high)?, number(wide)?],
                 each: number(each)?,
             })
@@ -221,7 +222,7 @@ impl Expression {
 }
 
 /// Checks tiles against an expression; an error says what does not fit.
-pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProduct, String> {
+pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProduct, Fault> {
     let dag = &expression.dag;
     let parts = expression.parts_of_cpu_units().ok_or(
         "the expression is no sum of products of bf16, or of integers of 8 or 16 bits that are summed in i32, over \
@@ -230,8 +231,8 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     let product = expression.product_of(&parts).ok_or("the expression is no sum of products")?;
     let rows: Vec<&str> = tiles.loops[0].split(',').collect();
     super::check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], &product)?;
-    let id = |name: &str| expression.called(name);
-    let rows = rows.into_iter().map(id).collect::<Result<Vec<LoopId>, String>>()?;
+    let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
+    let rows = rows.into_iter().map(id).collect::<Result<Vec<LoopId>, Fault>>()?;
     let (column, term) = (id(&tiles.loops[1])?, id(&tiles.loops[2])?);
     let Node::Reduce { loops, .. } = &dag[parts.sum].node else { return Err("no sum".into()) };
     let around: Vec<LoopId> = loops.iter().copied().filter(|&l| l != term).collect();
@@ -242,10 +243,10 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     if m % 4 != 0 || n % SIDE != 0 || m > 64 || n > 64 || unit == MatrixUnit::Tiles && m % SIDE != 0 {
         return Err(format!(
             "a tile of {m} by {n}: both are at most 64, columns a multiple of 16, and rows one of 4, or of 16 by tiles"
-        ));
+        ).into());
     }
     if high % m != 0 || wide % n != 0 {
-        return Err(format!("a block of {high} by {wide} has no whole tiles of {m} by {n}"));
+        return Err(format!("a block of {high} by {wide} has no whole tiles of {m} by {n}").into());
     }
     let of = |node: NodeId| {
         let dtype = dag[node].dtype;
@@ -262,7 +263,8 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     if of_columns > MOST_COLUMNS || of_rows > MOST_COLUMNS || of_rows + of_columns > MOST {
         return Err(format!(
             "panels of {of_rows} and {of_columns} bytes; one has at most {MOST_COLUMNS}, and both {MOST}"
-        ));
+        )
+        .into());
     }
     let lies = |node: NodeId, own: LoopId, alone: bool| {
         let by_own = alone && expression.lie_next(node, own) && !expression.lie_next(node, term);
@@ -287,7 +289,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     let blocks = found.blocks(expression).iter().try_fold(1i64, |all, &n| all.checked_mul(n));
     match blocks {
         Some(blocks) if blocks % tiles.each == 0 => Ok(found),
-        _ => Err(format!("{} blocks are not evenly those of tasks", tiles.each)),
+        _ => Err(format!("{} blocks are not evenly those of tasks", tiles.each).into()),
     }
 }
 

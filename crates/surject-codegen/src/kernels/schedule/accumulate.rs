@@ -8,6 +8,7 @@ use super::{Axis, AxisKind, Nest};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::expression::{Expression, joined_in};
+use crate::kernels::fault::Fault;
 use surject_ir::DType;
 use surject_kernel::Level;
 
@@ -59,16 +60,22 @@ pub(crate) fn accumulation(
     nests: &[Nest],
     outer: &str,
     at: &str,
-) -> Result<Accumulation, String> {
+) -> Result<Accumulation, Fault> {
     let (points, dag) = (&nests[0].1, &expression.dag);
     let position = points.iter().position(|a| a.name == at);
-    let position = position.ok_or_else(|| format!("`{at}` is no loop over points"))?;
+    let position = position.ok_or_else(|| Fault::of(at, format!("`{at}` is no loop over points")))?;
     if !matches!(points[position].kind, AxisKind::Serial | AxisKind::Parallel(Level::Task)) {
-        return Err(format!("iterations of `{at}` do not begin one after the other, each with its sums"));
+        return Err(Fault::of(
+            &at,
+            format!("iterations of `{at}` do not begin one after the other, each with its sums"),
+        ));
     }
     let of_gpu = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
     if let Some(shared) = nests.iter().flat_map(|n| &n.1).find(of_gpu) {
-        return Err(format!("agents of a GPU share `{}`, and only tasks have sums in memory", shared.name));
+        return Err(Fault::of(
+            &shared.name,
+            format!("agents of a GPU share `{}`, and only tasks have sums in memory", shared.name),
+        ));
     }
     let mut blocks: Option<&[Axis]> = None;
     let mut sums = Vec::new();
@@ -78,13 +85,14 @@ pub(crate) fn accumulation(
         let Some((reduction, last)) = reduction.zip(found) else { continue };
         let own = &axes[..=last];
         if axes.iter().any(|a| a.kind == AxisKind::Lanes) || own.iter().any(|a| a.kind != AxisKind::Serial) {
-            return Err(format!(
-                "the loops of the reduction over `{outer}` run one after the other, without lanes"
+            return Err(Fault::of(
+                &outer,
+                format!("the loops of the reduction over `{outer}` run one after the other, without lanes"),
             ));
         }
         let alike = |blocks: &[Axis]| blocks.iter().map(|a| &a.name).eq(own.iter().map(|a| &a.name));
         if !blocks.is_none_or(alike) {
-            return Err(format!("reductions over `{outer}` have other loops around it"));
+            return Err(Fault::of(&outer, format!("reductions over `{outer}` have other loops around it")));
         }
         blocks = Some(own);
         let is_inside = |n: &NodeId| match dag[*n].node {
@@ -95,15 +103,19 @@ pub(crate) fn accumulation(
         let has_inside =
             dag.all_reachable(&[body]).iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
         if has_inside || expression.nodes().iter().any(is_inside) {
-            return Err(format!("the reduction over `{outer}` has another one inside, or is inside of one"));
+            return Err(Fault::of(
+                &outer,
+                format!("the reduction over `{outer}` has another one inside, or is inside of one"),
+            ));
         }
         sums.push(in_memory(expression, inside, reduction, (outer, at))?);
     }
-    let blocks = blocks.ok_or_else(|| format!("`{outer}` is no loop of a reduction"))?.to_vec();
+    let blocks =
+        blocks.ok_or_else(|| Fault::of(outer, format!("`{outer}` is no loop of a reduction")))?.to_vec();
     let bytes = sums.iter().map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
     let bytes = bytes.fold(0i64, i64::saturating_add);
     if bytes > MOST {
-        return Err(format!("sums of {bytes} bytes; a kernel has at most {MOST}"));
+        return Err(format!("sums of {bytes} bytes; a kernel has at most {MOST}").into());
     }
     Ok(Accumulation { at: at.to_string(), blocks, sums })
 }
@@ -114,7 +126,7 @@ fn in_memory(
     inside: &[Axis],
     reduction: NodeId,
     (outer, at): (&str, &str),
-) -> Result<Sums, String> {
+) -> Result<Sums, Fault> {
     let data = &expression.dag[reduction];
     let Node::Reduce { op, .. } = data.node else { return Err("no reduction".into()) };
     let lanes = inside.last().filter(|a| a.kind == AxisKind::Lanes);
@@ -125,12 +137,18 @@ fn in_memory(
         }
         let name = expression.name(axis.of);
         if !data.deps.contains(axis.of) {
-            return Err(format!("the reduction over `{outer}` does not depend on `{name}` inside of `{at}`"));
+            return Err(Fault::of(
+                &outer,
+                format!("the reduction over `{outer}` does not depend on `{name}` inside of `{at}`"),
+            ));
         }
         let parts = || inside.iter().filter(|a| a.of == axis.of);
         let span = parts().map(|a| a.extent).try_fold(1i64, i64::checked_mul).ok_or("too many sums")?;
         if parts().map(|a| (a.extent - 1) * a.factor).sum::<i64>() + 1 != span {
-            return Err(format!("the parts of `{name}` inside of `{at}` are no neighbours"));
+            return Err(Fault::of(
+                &name,
+                format!("the parts of `{name}` inside of `{at}` are no neighbours"),
+            ));
         }
         spans.push((axis.of, span));
     }

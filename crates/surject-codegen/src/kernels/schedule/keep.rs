@@ -6,6 +6,7 @@ use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::expression::rewrite::Rewriter;
 use crate::kernels::expression::Expression;
+use crate::kernels::fault::Fault;
 use crate::schedule::term_cache::is_function;
 use std::collections::HashMap;
 use surject_ir::DType;
@@ -26,27 +27,36 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Can the loops over points run as they stand? What is kept of a row is loaded before another row is, and by nobody else.
-    pub(super) fn check(&self, points: &Nest) -> Result<(), String> {
+    pub(super) fn check(&self, points: &Nest) -> Result<(), Fault> {
         let own = |a: &&Axis| a.of == self.along;
         let name = |a: &Axis| a.name.clone();
         let axes = &points.1;
         if let Some(shared) = axes.iter().filter(own).find(|a| matches!(a.kind, AxisKind::Parallel(_))) {
-            return Err(format!("agents share `{}`, and each of them would keep all terms", name(shared)));
+            return Err(Fault::of(
+                &name(shared),
+                format!("agents share `{}`, and each of them would keep all terms", name(shared)),
+            ));
         }
         let of_gpu =
             |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != surject_kernel::Level::Task);
         if let Some(shared) = axes.iter().find(of_gpu) {
-            return Err(format!("agents of a GPU share `{}`", name(shared)));
+            return Err(Fault::of(&name(shared), format!("agents of a GPU share `{}`", name(shared))));
         }
         if let Some(jammed) = axes.iter().find(|a| a.kind == AxisKind::Jammed) {
-            return Err(format!("`{}` is jammed, and terms of one row are kept at a time", name(jammed)));
+            return Err(Fault::of(
+                &name(jammed),
+                format!("`{}` is jammed, and terms of one row are kept at a time", name(jammed)),
+            ));
         }
         let first = axes.iter().position(|a| own(&a)).unwrap_or(0);
         match axes[first..].iter().find(|a| !own(a)) {
-            Some(inner) => Err(format!(
-                "`{}` stands inside of `{}`, where terms would be stored again over results",
-                name(inner),
-                name(&axes[first])
+            Some(inner) => Err(Fault::of(
+                &name(inner),
+                format!(
+                    "`{}` stands inside of `{}`, where terms would be stored again over results",
+                    name(inner),
+                    name(&axes[first])
+                ),
             )),
             None => Ok(()),
         }
@@ -54,21 +64,21 @@ impl Kept {
 }
 
 /// Keeps the terms of the reductions over a loop, which results need again along a loop over points.
-pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<Kept, String> {
-    let id = |name: &str| expression.called(name);
+pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<Kept, Fault> {
+    let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
     let (over, along) = (id(reduced)?, id(at)?);
     if !expression.loops.contains(&along) {
-        return Err(format!("`{at}` is no loop over points"));
+        return Err(Fault::of(&at, format!("`{at}` is no loop over points")));
     }
     let [output] = &expression.outputs[..] else { return Err("there are several results".into()) };
     let dag = &expression.dag;
     if output.join.is_some() || output.address.coeff(along) == 0 {
-        return Err(format!("results along `{at}` meet"));
+        return Err(Fault::of(&at, format!("results along `{at}` meet")));
     }
     let around: LoopSet =
         expression.loops.iter().copied().filter(|&l| l != along && dag.extent(l) > 1).collect();
     if dag.extent(over) != dag.extent(along) || over == along {
-        return Err(format!("`{reduced}` and `{at}` do not run as often"));
+        return Err(Fault::of(&reduced, format!("`{reduced}` and `{at}` do not run as often")));
     }
     let body = |n: &NodeId| match &dag[*n].node {
         Node::Reduce { loops, body, .. } if loops[..] == [over] => {
@@ -80,12 +90,16 @@ pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<K
     // Of reductions inside of each other the outer one has the longer terms.
     let bodies: Vec<NodeId> = expression.nodes().iter().rev().filter_map(body).collect();
     if bodies.is_empty() {
-        return Err(format!(
-            "no reduction over `{reduced}` alone has a value for every row along `{at}`, and terms of the type of results"
+        return Err(Fault::of(
+            &reduced,
+            format!(
+                "no reduction over `{reduced}` alone has a value for every row along `{at}`, and terms of the type of results"
+            ),
         ));
     }
     let kept = bodies.into_iter().find_map(|body| rewritten(expression, body, over, along));
-    kept.ok_or_else(|| format!("results along `{at}` do not need the terms over `{reduced}`"))
+    let unneeded = || format!("results along `{at}` do not need the terms over `{reduced}`");
+    kept.ok_or_else(|| Fault::of(at, unneeded()))
 }
 
 /// The expression that loads the terms of a reduction over a loop again.

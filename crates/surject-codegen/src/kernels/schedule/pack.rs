@@ -9,6 +9,7 @@ use super::{Accumulation, Axis, AxisKind, Nest};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::expression::Expression;
+use crate::kernels::fault::Fault;
 
 /// The most bytes of a panel, which is on the stack of a thread.
 const MOST: i64 = 1 << 19;
@@ -63,15 +64,19 @@ pub(super) fn panels(
     nests: &Nests<'_>,
     tensor: &str,
     at: &str,
-) -> Result<Vec<Panel>, String> {
+) -> Result<Vec<Panel>, Fault> {
     let points = &nests.nests[0].1;
     let of = nests.accumulations.iter().find(|a| a.has_inside(nests.nests, at));
     let of_blocks = of.filter(|a| a.blocks.iter().any(|b| b.name == at));
     let name = of_blocks.map_or(at, |a| a.at.as_str());
     let position = points.iter().position(|a| a.name == name);
-    let position = position.ok_or_else(|| format!("`{at}` is no loop over points, or over blocks"))?;
+    let position =
+        position.ok_or_else(|| Fault::of(at, format!("`{at}` is no loop over points, or over blocks")))?;
     if !matches!(points[position].kind, AxisKind::Serial | AxisKind::Parallel(surject_kernel::Level::Task)) {
-        return Err(format!("iterations of `{at}` do not begin one after the other, each with its copy"));
+        return Err(Fault::of(
+            &at,
+            format!("iterations of `{at}` do not begin one after the other, each with its copy"),
+        ));
     }
     let dag = &expression.dag;
     let named = |n: &NodeId| match dag[*n].node {
@@ -80,14 +85,14 @@ pub(super) fn panels(
     };
     let loads: Vec<NodeId> = expression.nodes().into_iter().filter(named).collect();
     if loads.is_empty() {
-        return Err(format!("nothing of `{tensor}` is loaded"));
+        return Err(Fault::of(&tensor, format!("nothing of `{tensor}` is loaded")));
     }
     if expression
         .outputs
         .iter()
         .any(|o| expression.memory.get(&o.to).is_some_and(|m| m.0.to_string() == tensor))
     {
-        return Err(format!("`{tensor}` is stored, and a copy of it would be old"));
+        return Err(Fault::of(&tensor, format!("`{tensor}` is stored, and a copy of it would be old")));
     }
     let inside = &points[position + 1..];
     let summed = |a: &Accumulation| -> Vec<NodeId> {
@@ -102,14 +107,14 @@ pub(super) fn panels(
         }
     }
     if found.is_empty() {
-        Err(format!("no block over `{at}` loads anything of `{tensor}`"))
+        Err(Fault::of(&at, format!("no block over `{at}` loads anything of `{tensor}`")))
     } else {
         Ok(found)
     }
 }
 
 /// The panel of a load that the loops inside of one read.
-fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) -> Result<Panel, String> {
+fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) -> Result<Panel, Fault> {
     let dag = &expression.dag;
     let Node::Load { address, .. } = &dag[load].node else { return Err("no load".into()) };
     let lanes = at.inside.last().filter(|a| a.kind == AxisKind::Lanes);
@@ -150,7 +155,7 @@ fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) 
     }
     let bytes = elements.saturating_mul(dag[load].dtype.size() as i64);
     if bytes > MOST {
-        return Err(format!("a panel of {bytes} bytes; one has at most {MOST}"));
+        return Err(format!("a panel of {bytes} bytes; one has at most {MOST}").into());
     }
     let of_blocks = at.of.is_some();
     Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, of_blocks })
@@ -162,7 +167,7 @@ fn spans(
     nests: &Nests<'_>,
     &At { name: at, inside, of: accumulation }: &At<'_>,
     load: NodeId,
-) -> Result<Vec<(LoopId, i64)>, String> {
+) -> Result<Vec<(LoopId, i64)>, Fault> {
     let (nests, mut all) = (nests.nests, Vec::new());
     // Of a reduction that takes its terms in blocks those of one are read.
     let reduced = |(reduction, axes): &Nest| -> Vec<Axis> {
@@ -179,13 +184,19 @@ fn spans(
         let reduced: Option<i64> = terms.map(|n| span(&reduced(n))).max();
         let span = match (in_points, reduced) {
             (true, Some(_)) => {
-                return Err(format!("`{}` is a loop over points and of a reduction", expression.name(of)));
+                return Err(Fault::of(
+                    &expression.name(of),
+                    format!("`{}` is a loop over points and of a reduction", expression.name(of)),
+                ));
             }
             (true, None) => {
                 let parts = || inside.iter().filter(|a| a.of == of);
                 if parts().map(|a| (a.extent - 1) * a.factor).sum::<i64>() + 1 != span(inside) {
                     let name = expression.name(of);
-                    return Err(format!("the parts of `{name}` inside of `{at}` are no neighbours"));
+                    return Err(Fault::of(
+                        &name,
+                        format!("the parts of `{name}` inside of `{at}` are no neighbours"),
+                    ));
                 }
                 span(inside)
             }

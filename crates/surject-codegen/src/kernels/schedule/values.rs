@@ -4,10 +4,12 @@ use super::accumulate::accumulation;
 use super::check::Nest;
 use super::keep::keep;
 use super::pack::{Nests, panels};
-use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule, ScheduleError};
+use super::place::Misfit;
+use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::kernels::expression::Expression;
+use crate::kernels::fault::Fault;
 use std::collections::HashSet;
 use surject_kernel::Level;
 
@@ -34,24 +36,26 @@ pub(crate) struct Values {
 
 impl Values {
     /// Are panels and sums together small enough?
-    fn fits(&self, expression: &Expression) -> Result<(), String> {
+    fn fits(&self, expression: &Expression) -> Result<(), Fault> {
         let panels =
             self.panels.iter().map(|p| p.elements.saturating_mul(expression.dag[p.load].dtype.size() as i64));
         let sums = self.accumulations.iter().flat_map(|a| &a.sums);
         let sums = sums.map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
         let bytes = panels.chain(sums).fold(0i64, i64::saturating_add);
         if bytes > MOST_MEMORY {
-            return Err(format!("panels and sums of {bytes} bytes; a kernel has at most {MOST_MEMORY}"));
+            return Err(
+                format!("panels and sums of {bytes} bytes; a kernel has at most {MOST_MEMORY}").into()
+            );
         }
         Ok(())
     }
 
     /// Adds a reduction whose terms are taken in blocks.
-    fn accumulate(&mut self, new: Accumulation, blocks: &str) -> Result<(), String> {
+    fn accumulate(&mut self, new: Accumulation, blocks: &str) -> Result<(), Fault> {
         let again =
             |a: &Accumulation| a.sums.iter().any(|s| new.sums.iter().any(|n| n.reduction == s.reduction));
         if self.accumulations.iter().any(again) {
-            return Err(format!("the reduction over `{blocks}` is accumulated already"));
+            return Err(Fault::of(blocks, format!("the reduction over `{blocks}` is accumulated already")));
         }
         self.accumulations.push(new);
         Ok(())
@@ -59,11 +63,11 @@ impl Values {
 }
 
 /// The terms that a schedule keeps, if it does.
-pub(super) fn kept(expression: &Expression, schedule: &Schedule) -> Result<Option<Kept>, ScheduleError> {
+pub(super) fn kept(expression: &Expression, schedule: &Schedule) -> Result<Option<Kept>, Misfit> {
     let mut found = None;
     for (i, directive) in schedule.directives.iter().enumerate() {
         let Directive::Keep { reduced, at } = directive else { continue };
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let fault = |fault: Fault| fault.at(i);
         if found.is_some() {
             return Err(fault("the terms of one reduction are kept at most".into()));
         }
@@ -77,17 +81,18 @@ pub(super) fn values(
     expression: &Expression,
     schedule: &Schedule,
     (nests, cut): (&[Nest], &[LoopId]),
-) -> Result<Values, ScheduleError> {
+) -> Result<Values, Misfit> {
     let mut found = Values::default();
     for (i, directive) in schedule.directives.iter().enumerate() {
         let Directive::Accumulate { blocks, at } = directive else { continue };
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
+        let fault = |fault: Fault| fault.at(i);
         let new = accumulation(expression, nests, blocks, at).map_err(fault)?;
         found.accumulate(new, blocks).and_then(|()| found.fits(expression)).map_err(fault)?;
     }
     for (i, directive) in schedule.directives.iter().enumerate() {
-        let fault = |message: String| ScheduleError { line: Some(i + 1), message };
-        let id = |name: &str| expression.called(name).map_err(fault);
+        let fault = |fault: Fault| fault.at(i);
+        let of = |word: &str, message: String| fault(Fault::of(word, message));
+        let id = |name: &str| expression.called(name).map_err(|message| of(name, message));
         let over = |of: LoopId| -> Vec<NodeId> {
             nests.iter().filter(|n| n.1.iter().any(|a| a.of == of)).filter_map(|n| n.0).collect()
         };
@@ -95,7 +100,10 @@ pub(super) fn values(
             Directive::Fma(name) => {
                 let sums = over(id(name)?);
                 if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
-                    return Err(fault(format!("no reduction over `{name}` sums products of `f32` or `f64`")));
+                    return Err(of(
+                        name,
+                        format!("no reduction over `{name}` sums products of `f32` or `f64`"),
+                    ));
                 }
                 found.fused.extend(sums);
             }
@@ -103,20 +111,21 @@ pub(super) fn values(
                 let mut compared = over(id(name)?);
                 compared.retain(|&n| expression.compares_floats(n));
                 if compared.is_empty() {
-                    return Err(fault(format!(
-                        "no reduction over `{name}` wants the largest or smallest float"
-                    )));
+                    return Err(of(
+                        name,
+                        format!("no reduction over `{name}` wants the largest or smallest float"),
+                    ));
                 }
                 let of_gpu = |a: &&Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
                 if let Some(shared) = nests.iter().flat_map(|n| &n.1).find(of_gpu) {
-                    return Err(fault(format!(
-                        "agents of a GPU, which compare floats, share `{}`",
-                        shared.name
-                    )));
+                    return Err(of(
+                        name,
+                        format!("agents of a GPU, which compare floats, share `{}`", shared.name),
+                    ));
                 }
                 let mut sums = found.accumulations.iter().flat_map(|a| &a.sums);
                 if sums.any(|s| compared.contains(&s.reduction)) {
-                    return Err(fault(format!("the reduction over `{name}` is accumulated, as floats")));
+                    return Err(of(name, format!("the reduction over `{name}` is accumulated, as floats")));
                 }
                 found.keys.extend(compared);
             }
@@ -127,7 +136,7 @@ pub(super) fn values(
                 let nests = Nests { nests, cut, accumulations: &found.accumulations };
                 for panel in panels(expression, &nests, tensor, at).map_err(fault)? {
                     if found.panels.iter().any(|p| p.load == panel.load) {
-                        return Err(fault(format!("`{tensor}` is packed already")));
+                        return Err(of(tensor, format!("`{tensor}` is packed already")));
                     }
                     found.panels.push(panel);
                 }
