@@ -112,6 +112,53 @@ fn archives_run_without_a_compiler() {
     }
 }
 
+/// The code of an archive for a class of processors has no instructions that others lack; where this processor is not of the
+/// class, the archive is refused with what is missing.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn archives_are_for_processors_with_names() {
+    let folder = std::env::temp_dir().join(format!("surject-processors-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let path = |name: &str| folder.join(name).to_str().expect("paths are text").to_string();
+    let (file, library) = (path("p.sjx"), path("p.so"));
+    for (name, registers) in [("generic", "%xmm"), ("avx2", "%ymm"), ("avx512", "%zmm")] {
+        for case in ["softmax", "recurrent_scan", "bf16_matmul", "mlp_train_step", "convolution_grouped"] {
+            let case = own_case(case);
+            surject(&["compile", &case.program, "-o", &file, "--target", &format!("cpu:{name}")])
+                .unwrap_or_else(|f| panic!("{}: {f}", case.name));
+            let Ok(Archive::Cpu(image)) = Archive::read(std::path::Path::new(&file)) else {
+                panic!("{}: no archive of a CPU", case.name)
+            };
+            std::fs::write(&library, &image.library).expect("it is ours");
+            let code = std::process::Command::new("objdump").args(["-d", &library]).output();
+            let code = String::from_utf8_lossy(&code.expect("binutils are there").stdout).into_owned();
+            assert!(code.contains(registers), "{} for {name}: no vectors", case.name);
+            let wider = ["%ymm", "%zmm", "%k1"].iter().skip(usize::from(registers != "%xmm"));
+            let wider: Vec<&&str> =
+                wider.filter(|_| name != "avx512").filter(|r| code.contains(**r)).collect();
+            assert!(wider.is_empty(), "{} for {name} has {wider:?}", case.name);
+            let missing: Vec<&String> =
+                image.features.iter().filter(|f| !surject_run::features().contains(f)).collect();
+            match Loaded::open(std::path::Path::new(&file), DeviceName::Simulated) {
+                Ok(mut loaded) => {
+                    assert!(missing.is_empty(), "{missing:?}");
+                    let found =
+                        loaded.run(&read(&case.inputs)).unwrap_or_else(|f| panic!("{}: {f}", case.name));
+                    for (found, expected) in found.iter().zip(read(&case.outputs)) {
+                        let tolerance = if is_narrow(&case) { 2e-2 } else { 1e-5 };
+                        let report = compare::compare(found, &expected, tolerance, tolerance);
+                        assert!(report.passed(), "{} for {name}: {report}", case.name);
+                    }
+                }
+                Err(error) => {
+                    assert!(!missing.is_empty() && error.to_string().contains(missing[0]), "{error}")
+                }
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
 /// A product by four warps whose operands are brought in boxes, where a schedule asks for it: by the command, and in an archive.
 #[test]
 fn a_schedule_asks_for_boxes() {

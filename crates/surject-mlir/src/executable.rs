@@ -1,7 +1,7 @@
 //! Whole programs as machine code.
 
 use crate::jit::{self, CompileTimes, CompiledModule, JitOptions};
-use crate::{MlirError, cache, stored};
+use crate::{MlirError, Processor, cache, stored};
 use std::sync::{Mutex, PoisonError};
 use surject_codegen::{CodegenError, Lent, LoweredModule, Plan, Target};
 use surject_index::Extent;
@@ -26,12 +26,18 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     /// For this machine.
     fn default() -> CompileOptions {
-        let target = Target::host();
+        CompileOptions::of(Target::host(), Processor::Host)
+    }
+}
+
+impl CompileOptions {
+    /// For a machine and a processor, with the kernels that a CPU's strategies take.
+    pub fn of(target: Target, processor: Processor) -> CompileOptions {
         let scheduled = Some(surject_cpu::chosen(&target));
         CompileOptions {
             lower: surject_codegen::Options { scheduled, ..Default::default() },
             target,
-            jit: JitOptions::default(),
+            jit: JitOptions { processor, ..JitOptions::default() },
             subnormals: Subnormals::default(),
         }
     }
@@ -151,13 +157,35 @@ pub fn compile(
     function: &str,
     options: &CompileOptions,
 ) -> Result<Executable, CompileError> {
+    let lowered = lowered(program, function, options)?;
+    let module = jit::compile_parts(&lowered.parts, &options.jit)?;
+    ready(lowered, module, options.subnormals)
+}
+
+/// The object files of a function of a program, and how it is called: for the target and the processor of the options, which
+/// need not be this one. Nothing of it runs.
+pub fn objects(
+    program: &Program,
+    function: &str,
+    options: &CompileOptions,
+) -> Result<(LoweredModule, Vec<Vec<u8>>), CompileError> {
+    let lowered = lowered(program, function, options)?;
+    let objects = jit::objects(&lowered.parts, &options.jit)?;
+    Ok((lowered, objects))
+}
+
+/// The code of a function of a program, whose arguments and results can be in memory.
+fn lowered(
+    program: &Program,
+    function: &str,
+    options: &CompileOptions,
+) -> Result<LoweredModule, CompileError> {
     surject_ir::verify(program)?;
     let lowered = surject_codegen::lower_with(program, function, &options.target, &options.lower)?;
     for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }
-    let module = jit::compile_parts(&lowered.parts, &options.jit)?;
-    ready(lowered, module, options.subnormals)
+    Ok(lowered)
 }
 
 /// Compiles a function of the program that `make` gives, with its name, or takes the executable from the cache on disk

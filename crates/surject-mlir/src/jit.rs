@@ -40,7 +40,7 @@ use crate::llvm::{Linked, LlvmModule, Machine, Output};
 use crate::pipelines::{Kind, Pipeline};
 use crate::session::{Session, printed};
 use crate::symbols;
-use crate::{MlirError, Stage};
+use crate::{MlirError, Processor, Stage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -62,11 +62,13 @@ pub struct JitOptions {
     /// The folder of compiled modules; where there is none, that of the environment variable `SURJECT_CACHE`, if it
     /// is set. What was compiled in this process is found in memory.
     pub cache: Option<PathBuf>,
+    /// The processor that code is for. What is linked into this process is for the one at hand, or one that has less.
+    pub processor: Processor,
 }
 
 impl Default for JitOptions {
     fn default() -> JitOptions {
-        JitOptions { opt_level: 2, dump: false, cache: None }
+        JitOptions { opt_level: 2, dump: false, cache: None, processor: Processor::Host }
     }
 }
 
@@ -141,6 +143,27 @@ pub fn compile(text: &str, options: &JitOptions) -> Result<CompiledModule, MlirE
 /// Compiles modules side by side, as many at a time as there are threads, and links them into one: what one declares,
 /// another may define. The first error is that of the first part that has one.
 pub fn compile_parts(parts: &[Part], options: &JitOptions) -> Result<CompiledModule, MlirError> {
+    let (compiled, times) = compiled(parts, options)?;
+    let join = |text: fn(&Object) -> Option<&String>| -> Option<String> {
+        compiled
+            .iter()
+            .map(text)
+            .collect::<Option<Vec<&String>>>()
+            .map(|all| all.into_iter().map(String::as_str).collect::<Vec<&str>>().join("\n"))
+    };
+    let (llvm_ir, assembly) = (join(|p| p.llvm_ir.as_ref()), join(|p| p.assembly.as_ref()));
+    let module = link(compiled.into_iter().map(|p| p.object).collect())?;
+    let times = CompileTimes { link: module.times.link, ..times };
+    Ok(CompiledModule { times, llvm_ir, assembly, ..module })
+}
+
+/// The object files of modules, as in [`compile_parts`], for any processor.
+pub(crate) fn objects(parts: &[Part], options: &JitOptions) -> Result<Vec<Vec<u8>>, MlirError> {
+    Ok(compiled(parts, options)?.0.into_iter().map(|part| part.object).collect())
+}
+
+/// Modules as machine code that is not linked, and the time of it.
+fn compiled(parts: &[Part], options: &JitOptions) -> Result<(Vec<Object>, CompileTimes), MlirError> {
     let side_by_side = threads().min(parts.len());
     let next = AtomicUsize::new(0);
     let some = || {
@@ -162,20 +185,9 @@ pub fn compile_parts(parts: &[Part], options: &JitOptions) -> Result<CompiledMod
         own.into_iter().chain(others).collect()
     });
     compiled.sort_by_key(|part| part.0);
-    let compiled = compiled.into_iter().map(|part| part.1);
-    let compiled = compiled.collect::<Result<Vec<Object>, MlirError>>()?;
+    let compiled: Vec<Object> = compiled.into_iter().map(|part| part.1).collect::<Result<_, _>>()?;
     let times = CompileTimes::shared(compiled.iter().map(|p| &p.times), side_by_side);
-    let join = |text: fn(&Object) -> Option<&String>| -> Option<String> {
-        compiled
-            .iter()
-            .map(text)
-            .collect::<Option<Vec<&String>>>()
-            .map(|all| all.into_iter().map(String::as_str).collect::<Vec<&str>>().join("\n"))
-    };
-    let (llvm_ir, assembly) = (join(|p| p.llvm_ir.as_ref()), join(|p| p.assembly.as_ref()));
-    let module = link(compiled.into_iter().map(|p| p.object).collect())?;
-    let times = CompileTimes { link: module.times.link, ..times };
-    Ok(CompiledModule { times, llvm_ir, assembly, ..module })
+    Ok((compiled, times))
 }
 
 /// Links object files of this machine.
@@ -189,7 +201,7 @@ pub(crate) fn link(objects: Vec<Vec<u8>>) -> Result<CompiledModule, MlirError> {
 
 /// What machine code depends on beside the text of a module.
 pub(crate) fn machine(options: &JitOptions) -> Result<String, MlirError> {
-    let machine = Machine::host(options.opt_level)?;
+    let machine = Machine::of(options.processor, options.opt_level)?;
     let whole = Key { text: "", level: options.opt_level, machine: machine.name() }.whole();
     machine.keep();
     Ok(whole)
@@ -207,7 +219,7 @@ fn part(part: &Part, options: &JitOptions) -> Result<Object, MlirError> {
     let text = part.text.as_str();
     let level = if part.cold { options.opt_level.min(LEAST) } else { options.opt_level };
     let mut times = CompileTimes::default();
-    let machine = Machine::host(level)?;
+    let machine = Machine::of(options.processor, level)?;
     let key = Key { text, level, machine: machine.name() };
     let cache = options.cache.as_deref();
     if let Some(object) = (!options.dump).then(|| cache::find(&key, cache)).flatten() {
@@ -236,7 +248,9 @@ fn part(part: &Part, options: &JitOptions) -> Result<Object, MlirError> {
 
 /// The LLVM IR of a module text before LLVM's own optimisations.
 pub fn llvm_ir(text: &str) -> Result<String, MlirError> {
-    on_large_stack(|| Ok(lower(&Part::hot(text), &Machine::host(2)?, &mut CompileTimes::default())?.text()))
+    on_large_stack(|| {
+        Ok(lower(&Part::hot(text), &Machine::of(Processor::Host, 2)?, &mut CompileTimes::default())?.text())
+    })
 }
 
 /// A module text as MLIR prints it after reading and verifying it.

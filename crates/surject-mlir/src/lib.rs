@@ -15,13 +15,17 @@ mod lanes;
 mod llvm;
 mod masks;
 pub mod pipelines;
+mod processor;
 mod raw;
 mod session;
 mod stored;
 mod symbols;
 
 pub use error::{MlirError, Place, Stage};
-pub use executable::{Argument, CompileError, CompileOptions, Executable, RunError, compile, compile_cached};
+pub use executable::{
+    Argument, CompileError, CompileOptions, Executable, RunError, compile, compile_cached, objects,
+};
+pub use processor::{Level, Processor};
 
 /// What the code generator may assume of the machine, and what it decided.
 pub use surject_codegen::{Part, Plan, Target};

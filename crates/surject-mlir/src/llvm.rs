@@ -9,7 +9,7 @@ use crate::idle::Idle;
 use crate::jit::LEAST;
 use crate::lanes;
 use crate::masks;
-use crate::{MlirError, Stage};
+use crate::{MlirError, Processor, Stage};
 use mlir_sys::{
     LLVMAddTargetDependentFunctionAttr, LLVMContextCreate, LLVMContextDispose, LLVMContextRef,
     LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
@@ -234,11 +234,12 @@ unsafe fn check(stage: Stage, error: Handle) -> Result<(), MlirError> {
     }
 }
 
-/// The code generator for this machine.
+/// A code generator for a processor.
 pub(crate) struct Machine {
     raw: Handle,
     triple: CString,
     name: String,
+    processor: Processor,
     level: u8,
     /// All the processor can do, products of `bf16` included; `None` if it has none.
     halves: Option<CString>,
@@ -259,11 +260,11 @@ const SHUFFLES: &str = ",-fast-variable-crosslane-shuffle";
 const OLD: &str = ",-sse4a";
 
 impl Machine {
-    /// The code generator for the processor at hand, at an optimisation level of 0 to 3, with all it can do except
+    /// The code generator for a processor, at an optimisation level of 0 to 3, with all it can do except
     /// its conversions from `f32` to `bf16`, which flush subnormal numbers: LLVM's integer sequence does not. Its
     /// products of `bf16` come with these conversions; only functions that ask for a product by name have them.
-    pub(crate) fn host(level: u8) -> Result<Machine, MlirError> {
-        if let Some(machine) = MACHINES.take(|m| m.level == level) {
+    pub(crate) fn of(processor: Processor, level: u8) -> Result<Machine, MlirError> {
+        if let Some(machine) = MACHINES.take(|m| m.level == level && m.processor == processor) {
             return Ok(machine);
         }
         initialize();
@@ -271,7 +272,12 @@ impl Machine {
         unsafe {
             let own = |message| CString::new(take_message(message)).unwrap_or_default();
             let triple = own(LLVMGetDefaultTargetTriple());
-            let (cpu, mut features) = (own(LLVMGetHostCPUName()), take_message(LLVMGetHostCPUFeatures()));
+            let (cpu, mut features) = match processor {
+                Processor::Host => (own(LLVMGetHostCPUName()), take_message(LLVMGetHostCPUFeatures())),
+                Processor::Named(level) => {
+                    (CString::new(level.cpu()).unwrap_or_default(), level.in_words_of_llvm())
+                }
+            };
             if features.split(',').any(|f| f == "+avx512vbmi") {
                 features.push_str(SHUFFLES);
             }
@@ -287,7 +293,7 @@ impl Machine {
             let raw =
                 machine(&triple, &cpu, &features, level).map_err(|m| MlirError::new(Stage::Codegen, m))?;
             let words = [&triple, &cpu, &features].map(|s| s.to_string_lossy().into_owned());
-            Ok(Machine { raw, triple, name: words.join(" "), level, halves })
+            Ok(Machine { raw, triple, name: words.join(" "), processor, level, halves })
         }
     }
 

@@ -18,8 +18,12 @@ pub fn features() -> Vec<String> {
         macro_rules! look {
             ($($name:tt)*) => { $(if std::is_x86_feature_detected!($name) { found.push($name); })* };
         }
-        look!("sse4.2" "avx" "avx2" "fma" "f16c" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vnni"
-            "avx512bf16" "avx512vbmi" "avx512fp16");
+        look!("sse4.2" "popcnt" "lzcnt" "movbe" "avx" "avx2" "fma" "f16c" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512cd" "avx512dq"
+            "avx512vl" "avx512vnni" "avx512bf16" "avx512vbmi" "avx512vbmi2" "avx512ifma" "avx512bitalg" "avx512vpopcntdq"
+            "avx512fp16" "avxvnni" "avxifma" "avxvnniint8" "avxvnniint16" "gfni" "pclmulqdq" "vpclmulqdq");
+        let tiles = surject_runtime::tiles::host();
+        found.extend(tiles.bytes.then_some("amx-int8"));
+        found.extend(tiles.halves.then_some("amx-bf16"));
     }
     #[cfg(target_arch = "aarch64")]
     {

@@ -1,6 +1,7 @@
 //! Programs as archives, which `surject-run` runs without a compiler.
 
 use crate::{Failure, cuda};
+use std::env::consts::ARCH;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +9,7 @@ use std::str::FromStr;
 use surject_codegen::kernels::schedule::Schedules;
 use surject_gpu::Gpu;
 use surject_ir::{Program, TensorType};
-use surject_mlir::{CompileOptions, Executable};
+use surject_mlir::{CompileOptions, Level, Processor};
 use surject_run::{Archive, Image, Port, features};
 use surject_runtime::library;
 
@@ -17,8 +18,10 @@ use surject_runtime::library;
 pub enum Target {
     /// NVIDIA GPUs of an architecture.
     Cuda(Gpu),
-    /// Processors like this one.
-    Cpu,
+    /// Processors with all that this one has.
+    Host,
+    /// Processors of a class, and what they have.
+    Cpu(surject_codegen::Target, &'static Level),
 }
 
 impl FromStr for Target {
@@ -26,11 +29,19 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, String> {
         let gpus: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
-        let known = || format!("cpu:host or cuda: and one of {}", gpus.join(", "));
+        let cpus = surject_codegen::Target::NAMES.map(|name| format!("cpu:{name}"));
+        let known = || format!("cpu:host, {} or cuda: and one of {}", cpus.join(", "), gpus.join(", "));
         match text.split_once(':') {
-            Some(("cpu", "host")) => Ok(Target::Cpu),
-            Some(("cpu", other)) => {
-                Err(format!("`{other}`: native code is that of this processor; known are {}", known()))
+            Some(("cpu", "host")) => Ok(Target::Host),
+            Some(("cpu", name)) => {
+                let target = surject_codegen::Target::named(name);
+                match (target, Processor::named(name)) {
+                    (Some(target), Some(Processor::Named(level))) => Ok(Target::Cpu(target, level)),
+                    (Some(_), _) => {
+                        Err(format!("{name}: code is written for processors of this type ({ARCH}) only"))
+                    }
+                    _ => Err(known()),
+                }
             }
             Some(("cuda", name)) => Gpu::named(name).map(Target::Cuda).ok_or_else(known),
             _ => Err(known()),
@@ -49,33 +60,38 @@ pub fn compile(
         Target::Cuda(gpu) => {
             cuda::plan(program, function, gpu, given).map(|plan| Archive::Cuda(Box::new(plan)))
         }
-        Target::Cpu => {
-            let executable = surject_mlir::compile(program, function, &CompileOptions::default());
-            image(function, &executable.map_err(Failure::unsupported)?)
-                .map(|image| Archive::Cpu(Box::new(image)))
+        Target::Host => image(program, function, &CompileOptions::default(), features()),
+        &Target::Cpu(target, level) => {
+            let options = CompileOptions::of(target, Processor::Named(level));
+            image(program, function, &options, level.features().map(str::to_string).collect())
         }
     }
 }
 
-/// An executable as a shared library and what runs it.
-fn image(name: &str, executable: &Executable) -> Result<Image, Failure> {
-    let lowered = executable.lowered();
-    let objects = executable.module().objects();
-    let symbols = called(objects);
-    Ok(Image {
-        name: name.to_string(),
-        architecture: std::env::consts::ARCH.to_string(),
-        features: features(),
+/// A function as a shared library for processors with these instruction sets, and what runs it.
+fn image(
+    program: &Program,
+    function: &str,
+    options: &CompileOptions,
+    features: Vec<String>,
+) -> Result<Archive, Failure> {
+    let made = surject_mlir::objects(program, function, options);
+    let (lowered, objects) = made.map_err(Failure::unsupported)?;
+    let symbols = called(&objects);
+    Ok(Archive::Cpu(Box::new(Image {
+        name: function.to_string(),
+        architecture: ARCH.to_string(),
+        features,
         params: ports(&lowered.params)?,
         results: ports(&lowered.results)?,
-        entry: lowered.entry.clone(),
-        init: lowered.init.clone(),
+        entry: lowered.entry,
+        init: lowered.init,
         lent: lowered.lent.iter().map(|lent| lent.result).collect(),
         arena_bytes: lowered.arena_bytes,
-        library: link(objects, &symbols)?,
+        library: link(&objects, &symbols)?,
         symbols,
         constants: lowered.constants.iter().map(|c| c.as_ref().clone()).collect(),
-    })
+    })))
 }
 
 fn ports(types: &[TensorType]) -> Result<Vec<Port>, Failure> {
@@ -128,7 +144,7 @@ fn table(symbols: &[String]) -> Result<String, Failure> {
     let mut text = String::from(".text\n");
     for (i, name) in symbols.iter().enumerate() {
         let at = 8 * i;
-        let jump = match std::env::consts::ARCH {
+        let jump = match ARCH {
             "x86_64" => format!("  jmp *surject_table_own+{at}(%rip)\n"),
             "aarch64" => format!(
                 "  adrp x16, surject_table_own+{at}\n  ldr x16, [x16, :lo12:surject_table_own+{at}]\n  br x16\n"

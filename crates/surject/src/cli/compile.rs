@@ -17,7 +17,9 @@ pub struct Arguments {
     /// The archive to write.
     #[arg(short, long, value_name = "OUT.sjx")]
     output: PathBuf,
-    /// What it is for: `cuda:sm_80`, `cuda:sm_90a` or `cuda:sm_100`, or `cpu:host`, processors like this one.
+    /// What it is for: `cuda:sm_80`, `cuda:sm_90a` or `cuda:sm_100`; `cpu:host`, processors with all that this one has;
+    /// `cpu:generic`, `cpu:avx2` or `cpu:avx512`, all processors with that (`avx2` is level 3 of x86-64, `avx512` level 4 and
+    /// products of `bf16`).
     #[arg(long, value_name = "TARGET")]
     target: Target,
     /// Schedules for the kernels of a target `cuda`: what `surject opt --emit schedule` prints, edited.
@@ -39,7 +41,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    if arguments.schedule.is_some() && arguments.target == Target::Cpu {
+    if arguments.schedule.is_some() && !matches!(arguments.target, Target::Cuda(_)) {
         return Err(Failure::bad_input(
             "an archive for a processor takes no schedules; --schedule needs `cuda:…`",
         ));
