@@ -63,7 +63,9 @@ options = parser.parse_args()
 begin = time.monotonic()
 end = begin + 60 * options.minutes
 device = "simulated" if options.dry_run else options.device
-found = {"schema": 1, "dry_run": options.dry_run, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+with open(f"{HERE}/revision") as file:
+    revision = file.read() or None
+found = {"schema": 1, "dry_run": options.dry_run, "revision": revision, "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
 found["steps"] = []
 DRY = {"unmeasured": "a dry run: there was no GPU, and an interpreter has no time"}
 # Why nothing runs on a GPU, where there is none.

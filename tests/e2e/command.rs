@@ -168,6 +168,14 @@ fn check_counts() {
     .expect("the temporary folder is writable");
     let file = file.to_str().expect("paths are text");
     assert_eq!(surject(&["check", file]).expect_err("one is wrong").status, Status::Difference);
+    std::fs::write(
+        file,
+        "func.func @plain(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }",
+    )
+    .expect("the file is ours");
+    let failure = surject(&["check", file]).expect_err("nothing is checked");
+    assert_eq!(failure.status, Status::BadInput);
+    assert!(failure.message.contains("check.expect_"), "{failure}");
     std::fs::remove_file(file).expect("the file is ours");
 }
 

@@ -101,8 +101,8 @@ pub struct Shape {
 pub enum DeviceError {
     /// The driver cannot be loaded, or does not start.
     #[error(
-        "there is no CUDA driver: {0}\n  = help: install NVIDIA's driver, or use `--backend cpu`; `surject doctor` says \
-         what is found"
+        "there is no CUDA driver: {0}\n  = help: install NVIDIA's driver (`surject doctor` says what is found), or run on a CPU: \
+         `surject run --backend cpu`; for `surject-run`, `surject compile --target cpu:host`"
     )]
     NoDriver(String),
     /// The driver knows no device.

@@ -53,6 +53,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     for name in ["gpu.sh", "gpu.py"] {
         copy(&root().join("benches/gpu").join(name), &folder.join(name))?;
     }
+    std::fs::write(folder.join("revision"), revision()).map_err(|e| format!("{}: {e}", folder.display()))?;
     copy(&root().join("crates/surject-run/include/surject.h"), &folder.join("include/surject.h"))?;
     copy(&built.join("libsurject_run.so"), &folder.join("bin/libsurject_run.so"))?;
     shell::run(Command::new("strip").arg(folder.join("bin/libsurject_run.so")))?;
@@ -120,6 +121,13 @@ fn target() -> PathBuf {
 
 fn make(folder: &Path) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))
+}
+
+/// The commit that is packed, as Git describes it; empty where Git does not know.
+fn revision() -> String {
+    let words = ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"];
+    let said = Command::new("git").arg("-C").arg(root()).args(words).output();
+    said.map_or_else(|_| String::new(), |said| String::from_utf8_lossy(&said.stdout).trim().to_string())
 }
 
 fn copy(from: &Path, to: &Path) -> Outcome {

@@ -59,6 +59,9 @@ pub fn page(run: &Value) -> String {
         words(&run["date"]),
         run["seconds"]
     );
+    if let Some(revision) = run["revision"].as_str() {
+        let _ = writeln!(text, "* Commit: {revision}");
+    }
     if run["dry_run"] == true {
         text.push_str("* **A dry run**: an interpreter of PTX ran small programs. Nothing was timed.\n");
     }
@@ -383,10 +386,15 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let (file, out) = (folder.join("gpu.json"), folder.join("out"));
         let write = |value: &Value| std::fs::write(&file, value.to_string()).unwrap();
-        write(&json!({ "schema": 1, "dry_run": false, "machine": { "gpu": "H100", "processors": 16 } }));
+        write(
+            &json!({ "schema": 1, "dry_run": false, "revision": "0ddba11", "machine": { "gpu": "H100", "processors": 16 } }),
+        );
         run(&file, Some(&out)).unwrap();
         let page = std::fs::read_to_string(out.join("README.md")).unwrap();
-        assert!(page.contains("* Machine: H100; 16 processors"), "{page}");
+        assert!(
+            page.contains("* Machine: H100; 16 processors") && page.contains("* Commit: 0ddba11"),
+            "{page}"
+        );
         assert!(page.contains("Unmeasured: this run has no such step."), "{page}");
         assert!(out.join("run.json").exists());
         write(&json!({ "schema": 2 }));

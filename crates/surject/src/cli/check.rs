@@ -65,6 +65,10 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
     let [passed, failed, unsupported] = counts;
     super::print(out, format_args!("{passed} passed, {failed} failed, {unsupported} unsupported\n"))?;
     match unread.len() {
+        0 if counts == [0; 3] => Err(Failure::bad_input(
+            "nothing is checked: no function has an operation `check.expect_…`\n  = help: `surject run PROGRAM --expect FILE.npy` compares \
+             results with those of a file",
+        )),
         0 if failed == 0 => Ok(()),
         0 => Err(Failure::difference("")),
         1 => Err(unread.remove(0)),
