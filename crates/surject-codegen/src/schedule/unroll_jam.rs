@@ -177,7 +177,7 @@ impl Windows {
             high.checked_sub(low)?.checked_mul(size)
         };
         let read = self.loads.iter().map(bytes).sum::<Option<i64>>()?;
-        Some(target.treats_all_as_large || read <= target.l2_bytes() as i64)
+        Some(read as f64 <= target.thresholds.jammed_l2_caches * target.l2_bytes() as f64)
     }
 }
 

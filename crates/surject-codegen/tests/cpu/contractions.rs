@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::rows::matmul;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Program, Scalar, UnaryOp};
 use surject_runtime::tiles::Tiles;
@@ -233,8 +233,10 @@ fn frames_of_every_form() {
             );
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             // Where it is tried, whether it pays or not.
-            let target =
-                surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
+            let target = surject_codegen::Target {
+                thresholds: Thresholds::least(),
+                ..surject_codegen::Target::wide()
+            };
             let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
             assert_eq!(plan.contains("in place columns"), framed, "{text}{plan}");
             check_with(program.functions[0].clone(), 1e-4, None);
@@ -492,7 +494,7 @@ fn panels_that_are_packed_side_by_side() {
 
 /// Targets that pack panels side by side wherever that is possible: one without registers for tiles, and this machine.
 fn eager() -> [Target; 2] {
-    [Target::wide(), Target::host()].map(|target| Target { treats_all_as_large: true, ..target })
+    [Target::wide(), Target::host()].map(|target| Target { thresholds: Thresholds::least(), ..target })
 }
 
 /// The subnormal factors of some panels, among their first terms or their last.
@@ -752,7 +754,8 @@ fn groups_of_a_convolution() {
              x[i,g,k] * y[g,k,j]\n}}\n"
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
+        let target =
+            surject_codegen::Target { thresholds: Thresholds::least(), ..surject_codegen::Target::wide() };
         let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
         assert!(plan.contains(&format!("batch {groups}")), "{plan}");
         for function in program.functions {
@@ -798,7 +801,7 @@ fn functions_that_call_others() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\\n{text}"));
-    let target = Target { threads: 8, treats_all_as_large: true, ..Target::wide() };
+    let target = Target { threads: 8, thresholds: Thresholds::least(), ..Target::wide() };
     let module = lower(&program, "main", &target).unwrap();
     assert!(module.parts.len() > 2);
     let apart = |p: &surject_codegen::Part| p.text.contains("@rows_") && !p.text.contains("@kernel_");
@@ -887,7 +890,7 @@ fn rows_of_a_vector_are_summed_together() {
         let targets = [
             Target::host(),
             Target::wide(),
-            Target { treats_all_as_large: true, threads: 4, ..Target::wide() },
+            Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
         ];
         let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
         assert!(plans.iter().take(2).all(|plan| plan.matches(together).count() >= 2), "{plans:#?}");
@@ -905,8 +908,11 @@ fn rows_that_are_left_behind_read_in_place() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets =
-        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
+    let targets = [
+        Target::host(),
+        Target::wide(),
+        Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
+    ];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }
@@ -921,8 +927,11 @@ fn sums_in_lanes_with_more_behind_them() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets =
-        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
+    let targets = [
+        Target::host(),
+        Target::wide(),
+        Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
+    ];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }

@@ -3,7 +3,7 @@
 use crate::assignments::check_text;
 use crate::harness::*;
 use crate::pointwise::special;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::{AccOp, BinaryOp, Buffer, DType, FieldId, Function, Program, Scalar, UnaryOp};
 
@@ -44,7 +44,7 @@ fn softmax_in_one_kernel() {
 /// bytes and with another row behind them; all rows from the last to the first are one row.
 #[test]
 fn turned_rows_are_asked_for() {
-    let reads = Target { treats_all_as_large: true, prefetches: false, ..Target::wide() };
+    let reads = Target { thresholds: Thresholds::least(), prefetches: false, ..Target::wide() };
     for (rows, length, at, asked) in [
         (40, 300, "[i, 299 - j]", true),
         (40, 300, "[39 - i, 299 - j]", false),
@@ -98,21 +98,18 @@ fn rows_from_line_to_line() {
     check(f.clone());
     // What the caches hold does not go past them.
     let program = Program { name: String::new(), functions: vec![f] };
-    for eager in [true, false] {
-        let module = lower(
-            &program,
-            "main",
-            &Target { treats_all_as_large: eager, has_non_temporal_stores: true, ..Target::wide() },
-        )
-        .unwrap();
-        assert_eq!(module.text.contains("nontemporal"), eager);
+    for (thresholds, past_caches) in [(Thresholds::least(), true), (Thresholds::measured(), false)] {
+        let module =
+            lower(&program, "main", &Target { thresholds, has_non_temporal_stores: true, ..Target::wide() })
+                .unwrap();
+        assert_eq!(module.text.contains("nontemporal"), past_caches);
     }
 }
 
 /// Rows that are so long that they are read in several places at once, and what is left of them.
 #[test]
 fn rows_in_parts() {
-    let eager = Target { treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     for (dtype, length) in
         [(DType::F32, 4096), (DType::F32, 5003), (DType::F64, 2600), (DType::I32, 4500), (DType::BF16, 9000)]
     {
@@ -128,7 +125,7 @@ fn rows_in_parts() {
 /// Rows that meet in one place of a cache are stored tile by tile as well.
 #[test]
 fn rows_that_meet() {
-    let eager = Target { treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     for (rows, columns, tiles) in [(128, 40, true), (256, 70, true), (128, 203, true), (112, 40, false)] {
         let (mut f, p) = function(&[(DType::F32, &[rows, columns])]);
         let map = IndexMap::projection(&space(&[columns, rows]), &[1, 0]);
@@ -178,7 +175,7 @@ fn tiles_of_blocks() {
     let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let eager = Target { treats_all_as_large: true, has_non_temporal_stores: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), has_non_temporal_stores: true, ..Target::wide() };
     let module = lower(&program, "main", &eager).unwrap();
     assert!(module.text.contains("nontemporal") && has_tile(&module.text), "{}", module.text);
     check(f);
@@ -192,7 +189,7 @@ fn has_tile(text: &str) -> bool {
 /// Rows that begin anywhere in a line are made in a tile first, but for elements that a machine stores across lines.
 #[test]
 fn vectors_across_lines() {
-    let target = Target { treats_all_as_large: true, split_store_bytes: Some(8), ..Target::wide() };
+    let target = Target { thresholds: Thresholds::least(), split_store_bytes: Some(8), ..Target::wide() };
     for (dtype, direct) in [(DType::F32, false), (DType::F64, true)] {
         let (mut f, p) = function(&[(dtype, &[70, 53])]);
         let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
@@ -216,7 +213,7 @@ fn blocks_of_whole_lines() {
         ..Target::generic()
     };
     let past = Target {
-        treats_all_as_large: true,
+        thresholds: Thresholds::least(),
         has_non_temporal_stores: Target::host().has_non_temporal_stores,
         ..near
     };

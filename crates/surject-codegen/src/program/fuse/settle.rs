@@ -3,10 +3,7 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::lower::recipe::Access;
-use crate::program::fuse::{
-    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
-    in_place_between,
-};
+use crate::program::fuse::{Chain, Estimate, FAR, MEETING, MEMORY, Member, NEAR, World, in_place_between};
 use crate::program::memory::bytes;
 use std::collections::HashSet;
 
@@ -137,7 +134,7 @@ impl<'a> Plan<'a> {
     }
 
     fn tasks(&self, most: i64) -> i64 {
-        let little = self.several == 0 && self.cycles < SHARED && !self.world.target.treats_all_as_large;
+        let little = self.several == 0 && self.cycles < self.world.target.thresholds.fused_cycles;
         if self.threads == 1 || little { 1 } else { self.ranges(most).min(4 * self.threads) }
     }
 
@@ -209,14 +206,14 @@ pub(super) fn settle(
         most = snug;
     }
     let (estimate, tasks, shares) = (plan.estimate(most), plan.tasks(most), plan.several > 0);
-    if plan.scratch(most) > 2 * target.l2_share_bytes as i64
-        || (shares && tasks < plan.threads && !target.treats_all_as_large)
-    {
+    let limits = &target.thresholds;
+    let few_tasks = (tasks as f64) < limits.fused_tasks_per_thread * plan.threads as f64;
+    if plan.scratch(most) > 2 * target.l2_share_bytes as i64 || (shares && few_tasks) {
         return Ok(None);
     }
-    let least = if shares && plan.cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
-    let pays = target.treats_all_as_large || net(most) > least;
-    Ok(pays.then(|| Chain {
+    let little = shares && plan.cycles < limits.fused_cycles;
+    let least = if little { limits.fused_saving_of_little } else { limits.fused_saving };
+    Ok((net(most) > least).then(|| Chain {
         members: Vec::new(),
         before: before.to_vec(),
         after: after.to_vec(),
