@@ -236,7 +236,7 @@ impl Row<'_> {
         let far = |address: &Lin, size: usize| {
             let range = address.range(&em.dag.extents);
             let least = target.l2_shares(target.thresholds.transpose_l2_shares) / size as i64;
-            range.is_none_or(|(low, high)| (high - low) / FAR >= least)
+            range.is_none_or(|r| (r.high - r.low) / FAR >= least)
         };
         let read = along.loads.iter().all(|&n| match &em.dag[n].node {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),

@@ -8,7 +8,7 @@
 //! channels takes half the time.)
 
 use crate::Target;
-use crate::expression::address::{Lin, LoopId};
+use crate::expression::address::{Interval, Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::normalise::pulled::Pulled;
@@ -74,7 +74,7 @@ impl Pieces {
         let (by, pieces) = (address.coeff(far), dag.extent(far));
         let mut rest = address.clone();
         rest.terms.retain(|t| t.0 != far);
-        let (low, high) = rest.range(&dag.extents)?;
+        let Interval { low, high } = rest.range(&dag.extents)?;
         let count = high.checked_sub(low)?.checked_add(1)?;
         let needed = dag.points(rest.loops());
         let limits = &target.thresholds;

@@ -45,7 +45,7 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
     let far = dag.all_reachable(roots).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
         let (most, chosen_by) = (most(dag, *offset)?, dag.all_reachable(&[*offset]));
-        let end = most.checked_add(address.range(&dag.extents)?.1)?;
+        let end = most.checked_add(address.range(&dag.extents)?.high)?;
         let size = Elem::in_memory(dag[n].dtype).size() as i64;
         let what = if 2.0 * dag.bytes(n) < stays { Ask::Now } else { Ask::Soon };
         let wide = most.saturating_mul(size) > least.of_elements;

@@ -14,7 +14,7 @@
 //! and one for every other loop of the address, or several that overlap.
 
 use crate::Target;
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
@@ -234,7 +234,7 @@ fn axes(dag: &Dag, factor: &Factor) -> Option<Vec<Axis>> {
         let terms = &guard.expr.terms;
         let &(first, by) = terms.first()?;
         let known = axes.iter_mut().find(|a| a.at.terms == *terms);
-        let (low, high) = Lin { terms: terms.clone(), offset: 0 }.range(&dag.extents)?;
+        let Interval { low, high } = Lin { terms: terms.clone(), offset: 0 }.range(&dag.extents)?;
         // Coordinates at which the condition holds.
         let from = low.max(guard.expr.offset.checked_neg()?);
         let to = high.min(guard.bound.checked_sub(guard.expr.offset)?.checked_sub(1)?);

@@ -226,7 +226,7 @@ fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Lo
             let inside = nodes.iter().filter(|&&n| along.is_some_and(|l| dag[n].deps.contains(l)));
             let cost = inside.map(|&n| node_cost(dag, n)).sum();
             let range = address.range(&dag.extents);
-            let again = range.is_none_or(|(low, high)| dag.points(address.loops()) > (high - low + 1) as f64);
+            let again = range.is_none_or(|r| dag.points(address.loops()) > (r.high - r.low + 1) as f64);
             loads.push(Load { pass, buf: *buf, address: address.clone(), size, along, cost, again });
         }
     }

@@ -109,7 +109,7 @@ impl Row<'_> {
         let ends = if em.streams { Ends::Whole } else { Ends::Asked };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
             let range = TaskRange { low: Some(from), high: Some(to) };
-            return self.shifted(em, scope, last, &range, (0, columns, ends));
+            return self.shifted(em, scope, last, &range, (0..columns, ends));
         }
         let ([stored], [output]) = (tile, self.outputs) else {
             return Err(CodegenError::malformed("a tile of several outputs"));
@@ -132,7 +132,7 @@ impl Row<'_> {
         };
         let (low, high) = (back(from, all.low, "sgt"), back(to, all.high, "slt"));
         let range = TaskRange { low: Some(low), high: Some(high) };
-        self.shifted(em, scope, last, &range, (0, columns, ends))?;
+        self.shifted(em, scope, last, &range, (0..columns, ends))?;
         let [ahead, behind] = [to, from].map(|column| em.arith(scope, "arith.subi", column, count));
         let (ahead, behind) = (at(em, stored, ahead)?, at(em, stored, behind)?);
         let (ty, bytes) = (elem.ty(line as usize), elem.size());

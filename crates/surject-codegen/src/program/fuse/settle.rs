@@ -5,6 +5,7 @@ use crate::expression::dag::Buf;
 use crate::lower::recipe::Access;
 use crate::program::fuse::{Chain, Estimate, FAR, MEETING, MEMORY, Member, NEAR, World, in_place_between};
 use crate::program::memory::bytes;
+use crate::schedule::contraction::BlockColumns;
 use std::collections::HashSet;
 
 /// What fusing some kernels does to the bytes they move.
@@ -113,7 +114,7 @@ impl<'a> Plan<'a> {
     fn most(&self) -> i64 {
         let (target, step) = (self.world.target, self.step);
         let own = self.members.iter().filter_map(|m| m.recipe.columns(target));
-        let own = own.map(|c| c.1 / step * step).min();
+        let own = own.map(|c| c.rows / step * step).min();
         let even = self.parts / (4 * self.threads) / step * step;
         let mut most = own.unwrap_or(i64::MAX).min(even).min(self.segment).max(step);
         while most > step && self.scratch(most) > target.l2_share_bytes as i64 {
@@ -164,7 +165,7 @@ impl<'a> Plan<'a> {
             estimate.saved += self.single * (1.0 - 1.0 / self.tasks(most).min(threads) as f64);
         }
         let recipes = || self.members.iter().map(|m| &m.recipe);
-        for (bytes, block) in recipes().filter_map(|r| r.columns(target)) {
+        for BlockColumns { bytes, rows: block } in recipes().filter_map(|r| r.columns(target)) {
             let runs = self.parts / self.segment * ((self.segment + block - 1) / block);
             let far = if bytes > target.l2_share_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
             estimate.lost += (self.ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;

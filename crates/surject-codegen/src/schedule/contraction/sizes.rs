@@ -7,7 +7,7 @@ use crate::machine::ALIGN;
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::Pack;
 use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
-use crate::schedule::contraction::windows::{Reads, Windows, is_tensor, windows};
+use crate::schedule::contraction::windows::{Reads, Terms, Windows, is_tensor, windows};
 use crate::schedule::contraction::{Contraction, TileSize, matrix, product};
 
 /// The sizes that both kernels agree on.
@@ -469,7 +469,7 @@ fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes, rows: Option<&Windows>) -> 
     }
     let columns: Vec<i64> = nest.iter().map(|n| n.2).collect();
     let stride = *columns.last()?;
-    let nest = nest.into_iter().map(|(extent, row, _)| (extent, row)).collect();
+    let nest = nest.into_iter().map(|(count, stride, _)| Terms { count, stride }).collect();
     let nested = Some(Reads { step, nest, copied: false, columns });
     Some(InPlace { buf: *buf, address: address.clone(), stride, nested })
 }
