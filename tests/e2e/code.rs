@@ -8,7 +8,7 @@ use std::path::Path;
 use surject::ir::interp;
 use surject_codegen::code::interpret::Options;
 use surject_codegen::interpret::InterpretError;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_runtime::compare::compare;
 
 #[test]
@@ -20,9 +20,10 @@ fn code_of_all_programs_does_what_it_may() {
         let function = &program.main().expect("a function").name;
         let expected = interp::run(&program, function, &args).expect("it runs on the interpreter");
         for name in Target::NAMES {
-            for treats_all_as_large in [false, true] {
-                let target = Target { treats_all_as_large, ..Target::named(name).expect("it has this name") };
-                let what = format!("{} on {name}, large: {treats_all_as_large}", folder.display());
+            for (sizes, thresholds) in [("measured", Thresholds::measured()), ("least", Thresholds::least())]
+            {
+                let target = Target { thresholds, ..Target::named(name).expect("it has this name") };
+                let what = format!("{} on {name}, {sizes} thresholds", folder.display());
                 let lowered = lower(&program, function, &target).unwrap_or_else(|e| panic!("{what}: {e}"));
                 let found = match lowered.interpret(&args, Options { seed: 1, ..Options::default() }) {
                     Ok(found) => found,

@@ -12,7 +12,7 @@ use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::choose;
 use surject_codegen::kernels::run::{Executor, expressions, run_on};
 use surject_codegen::kernels::schedule::Schedules;
-use surject_codegen::{Options as Lowering, Target, Which, lower_with};
+use surject_codegen::{Options as Lowering, Target, Thresholds, Which, lower_with};
 use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Options, Tensor};
 use surject_runtime::Scalar;
@@ -197,7 +197,8 @@ fn scheduled_kernels_of_random_programs() {
         let Ok(expected) = surject::ir::interp::run(&program, &function.name, &args) else { continue };
         let machine = ["generic", "avx2", "avx512"][seed as usize % 3];
         let Some((options, count)) = every_second(function, machine) else { continue };
-        let target = Target { treats_all_as_large: seed % 2 == 0, ..Target::named(machine).expect("a CPU") };
+        let thresholds = if seed % 2 == 0 { Thresholds::least() } else { Thresholds::measured() };
+        let target = Target { thresholds, ..Target::named(machine).expect("a CPU") };
         let Ok(lowered) = lower_with(&program, &function.name, &target, &options) else { continue };
         let fault = match lowered.interpret(&args, Default::default()) {
             Ok(found) => differs(&found, &expected),

@@ -50,6 +50,7 @@ pub use error::CodegenError;
 pub use kernels::native::{Scheduled, Which};
 pub use lower::kernel::Form;
 pub use machine::target::Target;
+pub use machine::thresholds::{LineThresholds, Thresholds, TileThresholds};
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Plan};
 pub use surject_code as code;

@@ -26,7 +26,8 @@ use crate::lower::rows;
 use crate::lower::units::{digits_of, share_of_task};
 use crate::machine::elem::{Elem, Type};
 use crate::materialise::store::Stores;
-use crate::schedule::{self, gathered_lines};
+use crate::schedule;
+use crate::schedule::gathered_lines::FarBytes;
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use surject_ir::{DType, Function, LibOp, Region, StatementKind, Var};
@@ -133,7 +134,7 @@ struct Call<'a> {
     /// Elements of four bytes that are done side by side: a register of them, where there are wide ones.
     lanes: i64,
     /// Tensors of more bytes lie far away, where lines of them are moved and where elements are.
-    far: [i64; 2],
+    far: FarBytes,
     targets: &'a [Var],
     args: &'a [Var],
     regions: &'a [Region],
@@ -155,7 +156,7 @@ impl<'a> Call<'a> {
             function: stores.function,
             threads: stores.target.threads,
             lanes: if stores.target.has_half_line_vectors() { 8 } else { 16 },
-            far: gathered_lines::far_bytes(stores.target),
+            far: FarBytes::of(stores.target),
             targets,
             args,
             regions,
@@ -244,15 +245,10 @@ impl Call<'_> {
 
     /// The kernel that copies an operand to where its result is, if that is worth sharing between threads.
     fn copied(&self, i: usize, target: &Target) -> Result<Option<Kernel>, CodegenError> {
-        const LEAST: i64 = 1 << 18;
         let (from, to) = (self.arg(i)?, self.targets[i]);
         let dtype = self.dtype(to);
         let count: i64 = self.sizes(to)?.iter().product();
-        let worth = if target.treats_all_as_large {
-            count > 1
-        } else {
-            count.saturating_mul(dtype.size() as i64) > LEAST
-        };
+        let worth = count > 1 && count.saturating_mul(dtype.size() as i64) > target.thresholds.copied_bytes;
         if self.threads <= 1 || dtype.is_complex() || !worth {
             return Ok(None);
         }

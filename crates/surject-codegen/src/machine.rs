@@ -3,6 +3,7 @@
 //! The lowest layer: it uses no other.
 
 pub(crate) mod target;
+pub(crate) mod thresholds;
 
 /// Types of values in registers and in memory.
 pub(crate) mod elem {

@@ -465,8 +465,7 @@ fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
     let read = dag.all_reachable(&roots).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } => {
             // A window reads an element more than once, from a cache.
-            let reach =
-                address.range(&dag.extents).map_or(f64::INFINITY, |(low, high)| (high - low + 1) as f64);
+            let reach = address.range(&dag.extents).map_or(f64::INFINITY, |r| (r.high - r.low + 1) as f64);
             points(address).min(reach) * Elem::of(dag[n].dtype).size() as f64
         }
         Node::Gather { .. } => {

@@ -147,7 +147,7 @@ impl Lin {
     }
 
     /// The smallest and the largest value, where loops run over these (positive) extents.
-    pub fn range(&self, extents: &[i64]) -> Option<(i64, i64)> {
+    pub fn range(&self, extents: &[i64]) -> Option<Interval> {
         let (mut low, mut high) = (self.offset, self.offset);
         for &(l, c) in &self.terms {
             let reach = c.checked_mul(extents.get(l.0 as usize)?.checked_sub(1)?)?;
@@ -157,7 +157,38 @@ impl Lin {
                 high = high.checked_add(reach)?;
             }
         }
-        Some((low, high))
+        Some(Interval { low, high })
+    }
+}
+
+/// The integers from the least to the greatest of some, both among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The least.
+    pub low: i64,
+    /// The greatest.
+    pub high: i64,
+}
+
+impl Interval {
+    /// One integer.
+    pub fn one(value: i64) -> Interval {
+        Interval { low: value, high: value }
+    }
+
+    /// The least interval that holds both.
+    pub fn union(self, other: Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Are all of its integers among those of another?
+    pub fn is_inside(self, other: Interval) -> bool {
+        self.low >= other.low && self.high <= other.high
+    }
+
+    /// Are all of them `i32`?
+    pub fn is_of_i32(self) -> bool {
+        self.is_inside(Interval { low: i32::MIN.into(), high: i32::MAX.into() })
     }
 }
 
@@ -176,8 +207,8 @@ impl Guard {
     /// Does the guard hold, where loops run over these extents?
     pub fn fact(&self, extents: &[i64]) -> GuardFact {
         match self.expr.range(extents) {
-            Some((low, high)) if low >= 0 && high < self.bound => GuardFact::Always,
-            Some((low, high)) if high < 0 || low >= self.bound => GuardFact::Never,
+            Some(Interval { low, high }) if low >= 0 && high < self.bound => GuardFact::Always,
+            Some(Interval { low, high }) if high < 0 || low >= self.bound => GuardFact::Never,
             _ => GuardFact::Sometimes,
         }
     }
@@ -204,7 +235,7 @@ mod tests {
         assert_eq!(sum.terms, vec![(LoopId(0), 8), (LoopId(3), 1)]);
         assert_eq!(sum.plus(&i, -8).unwrap(), j);
         assert_eq!(sum.substitute(LoopId(0), &j).unwrap().terms, vec![(LoopId(3), 9)]);
-        assert_eq!(sum.range(&[4, 0, 0, 8]), Some((0, 31)));
+        assert_eq!(sum.range(&[4, 0, 0, 8]), Some(Interval { low: 0, high: 31 }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Arithmetic on positions: sums and differences of positions and constants are positions again, which costs nothing
 //! inside a loop, and positions are compared as narrow integers where these hold them.
 
-use crate::expression::address::Lin;
+use crate::expression::address::{Interval, Lin};
 use crate::expression::dag::{Dag, Node, NodeId};
 use surject_ir::{BinaryOp, DType, Scalar};
 
@@ -30,13 +30,13 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
         BinaryOp::Add | BinaryOp::Sub => {
             let sum = a.plus(&b, if op == BinaryOp::Add { 1 } else { -1 })?;
             // Nothing wraps.
-            let (low, high) = sum.range(&dag.extents)?;
+            let Interval { low, high } = sum.range(&dag.extents)?;
             (dtype.holds(low) && dtype.holds(high)).then(|| index(dag, sum, dtype))
         }
         op if op.is_comparison() => {
             let narrow = |lin: &Lin| {
                 let range = lin.range(&dag.extents);
-                range.is_some_and(|(low, high)| DType::I16.holds(low) && DType::I16.holds(high))
+                range.is_some_and(|r| DType::I16.holds(r.low) && DType::I16.holds(r.high))
             };
             if dtype.size() <= 2 || !narrow(&a) || !narrow(&b) {
                 return None;
@@ -46,7 +46,7 @@ pub(crate) fn binary(dag: &mut Dag, op: BinaryOp, x: NodeId, y: NodeId) -> Optio
         }
         // Of numbers that are not negative, by one that is not zero.
         BinaryOp::Div | BinaryOp::Rem if b.terms.is_empty() && b.offset > 0 => {
-            let (low, high) = a.range(&dag.extents)?;
+            let Interval { low, high } = a.range(&dag.extents)?;
             if dtype.size() <= 2 || low < 0 || !DType::I16.holds(high) || !DType::I16.holds(b.offset) {
                 return None;
             }
@@ -65,7 +65,7 @@ pub(crate) fn position(dag: &Dag, node: NodeId) -> Option<Lin> {
         Node::Const(value) => Lin::constant(i64::try_from(value.as_i128()?).ok()?),
         _ => return None,
     };
-    let (low, high) = lin.range(&dag.extents)?;
+    let Interval { low, high } = lin.range(&dag.extents)?;
     (dag[node].dtype.holds(low) && dag[node].dtype.holds(high)).then_some(lin)
 }
 

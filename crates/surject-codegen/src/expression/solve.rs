@@ -158,7 +158,7 @@ impl System<'_> {
                 }
             }
             let last = position + 1 == unknowns.len();
-            let fits = lower.range(self.extents).is_some_and(|(low, high)| low >= 0 && high < radix);
+            let fits = lower.range(self.extents).is_some_and(|digit| digit.low >= 0 && digit.high < radix);
             // With one unknown of coefficient 1 everything is divisible; otherwise what is left must be a
             // remainder, or the quotient is not what it seems.
             if !fits {

@@ -406,6 +406,70 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let product = expression.product_of(&parts).ok_or("the expression is no sum of products")?;
     check_loops(tiles, &product)?;
     let [m, n, k] = tiles.tile;
+    let own = own_size(tiles)?;
+    let parts = match tiles.share {
+        Share::Thread(_) | Share::Grid { .. } => parts,
+        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, [own.rows, n, k])?,
+        Share::Warps([_, columns]) => {
+            let across = n.checked_div(columns).unwrap_or(0);
+            if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
+                return Err(format!(
+                    "{n} columns are not those of 1, 2, 4, 8 or 16 warps with {columns} each, a multiple of 16"
+                ).into());
+            }
+            fit_units(expression, &parts, [own.rows, columns, k])?
+        }
+    };
+    let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
+    let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, Fault>>()?;
+    let fastest = *of_rows.last().ok_or("a tile has rows")?;
+    let loops = [fastest, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
+    let one_by_one = of_rows.len() > 1;
+    // The first tile is brought before any loop begins.
+    let has_terms = |l: &LoopId| expression.dag.extent(*l) > 0;
+    if !matches!(&expression.dag[parts.sum].node, Node::Reduce { loops, .. } if loops.iter().all(has_terms)) {
+        return Err("the sum has no terms".into());
+    }
+    // What is computed of two terms that do not exist is not always zero.
+    if parts.term.is_some() && (tiles.masked || expression.dag.extent(loops[2]) % k != 0) {
+        return Err(
+            format!("terms that are no products fill tiles of {k}, and no mask leaves them out").into()
+        );
+    }
+    // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
+    let bring = |value, own, size, one_by_one| {
+        if tiles.share == Share::Group(Feed::Boxes) {
+            return Ok(Bring::boxes(expression.lies_by_terms(value, own, loops[2])));
+        }
+        expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
+    };
+    let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
+    if bring[1].by_terms && tiles.is_by_threads() && own.columns != 1 {
+        let what = "the terms of a column lie next to each other, and its columns do not";
+        return Err(format!("{what}: a thread has one column at once, not {}", own.columns).into());
+    }
+    let condition = match tiles.masked {
+        true => Some(expression.condition().ok_or("no mask throws sums away")?),
+        false => None,
+    };
+    let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
+    if let Share::Group(feed) = tiles.share {
+        fit_group(expression, &found, feed)?;
+    }
+    Ok(found)
+}
+
+/// What of a tile one of its agents has.
+struct OwnSize {
+    /// Rows of a warp.
+    rows: i64,
+    /// Columns of a thread.
+    columns: i64,
+}
+
+/// Checks that the agents of a tile divide it evenly.
+fn own_size(tiles: &Tiles) -> Result<OwnSize, Fault> {
+    let [m, n, k] = tiles.tile;
     // Rows of a warp or a thread, columns of a thread, and threads along the columns.
     let (rows, columns, across) = match tiles.share {
         Share::Thread([rows, columns]) => (rows, columns, WARP),
@@ -433,56 +497,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
             "a tile of {m} by {n} by {k}: the columns are multiples of {of_warp}, the rows of {WARP}, the terms of 4"
         ).into());
     }
-    let parts = match tiles.share {
-        Share::Thread(_) | Share::Grid { .. } => parts,
-        Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, [rows, n, k])?,
-        Share::Warps([_, columns]) => {
-            let across = n.checked_div(columns).unwrap_or(0);
-            if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
-                return Err(format!(
-                    "{n} columns are not those of 1, 2, 4, 8 or 16 warps with {columns} each, a multiple of 16"
-                ).into());
-            }
-            fit_units(expression, &parts, [rows, columns, k])?
-        }
-    };
-    let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
-    let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, Fault>>()?;
-    let fastest = *of_rows.last().ok_or("a tile has rows")?;
-    let loops = [fastest, id(&tiles.loops[1])?, id(&tiles.loops[2])?];
-    let one_by_one = of_rows.len() > 1;
-    // The first tile is brought before any loop begins.
-    let has_terms = |l: &LoopId| expression.dag.extent(*l) > 0;
-    if !matches!(&expression.dag[parts.sum].node, Node::Reduce { loops, .. } if loops.iter().all(has_terms)) {
-        return Err("the sum has no terms".into());
-    }
-    // What is computed of two terms that do not exist is not always zero.
-    if parts.term.is_some() && (tiles.masked || expression.dag.extent(loops[2]) % k != 0) {
-        return Err(
-            format!("terms that are no products fill tiles of {k}, and no mask leaves them out").into()
-        );
-    }
-    // Neighbours among rows of several loops are no neighbours in memory where a loop ends.
-    let bring = |value, own, size, one_by_one| {
-        if tiles.share == Share::Group(Feed::Boxes) {
-            return Ok(Bring::boxes(expression.lies_by_terms(value, own, loops[2])));
-        }
-        expression.bring(value, (own, size), (loops[2], k), tiles.warps(), one_by_one)
-    };
-    let bring = [bring(parts.left, loops[0], m, one_by_one)?, bring(parts.right, loops[1], n, false)?];
-    if bring[1].by_terms && tiles.is_by_threads() && columns != 1 {
-        let what = "the terms of a column lie next to each other, and its columns do not";
-        return Err(format!("{what}: a thread has one column at once, not {columns}").into());
-    }
-    let condition = match tiles.masked {
-        true => Some(expression.condition().ok_or("no mask throws sums away")?),
-        false => None,
-    };
-    let found = Contraction { parts, loops, rows: of_rows, tiles: tiles.clone(), bring, condition };
-    if let Share::Group(feed) = tiles.share {
-        fit_group(expression, &found, feed)?;
-    }
-    Ok(found)
+    Ok(OwnSize { rows, columns })
 }
 
 /// Checks that the loops of tiles are those of their rows, columns and terms.

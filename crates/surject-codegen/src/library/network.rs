@@ -16,11 +16,6 @@ use surject_ir::BinaryOp;
 /// Pairs of neighbours that are looked at, at most: those of lines of sixteen elements.
 const PAIRS: i64 = 120;
 
-/// Fewer lines do not fill the lanes, and each pair is compiled for some more.
-const FEWEST: i64 = 64;
-
-const FOR_A_PAIR: i64 = 8;
-
 /// The kernel of a sort of many short lines; `None` for any other.
 pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kernel>, CodegenError> {
     let sizes = call.sizes(call.arg(0)?)?;
@@ -30,7 +25,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let read = call.read_along(axis, length);
     let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
     let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
-    let least = if target.treats_all_as_large { 1 } else { FEWEST.max(FOR_A_PAIR * pairs) };
+    let least = target.thresholds.sorted_lines.max(target.thresholds.sorted_lines_per_pair * pairs);
     let plain = call.args.iter().all(|&v| !call.dtype(v).is_complex() && !call.positions.contains_key(&v));
     if !(1..=PAIRS).contains(&pairs) || lines < least || !plain {
         return Ok(None);

@@ -175,7 +175,8 @@ impl Scatter<'_> {
             let bytes = if self.lines { self.extent / self.pieces * size } else { size };
             let far = updates.shape.iter().product::<i64>().saturating_mul(size);
             let later = gathered_lines::later(bytes);
-            if far <= call.far[usize::from(!self.lines)] || count < 2 * later {
+            let least = if self.lines { call.far.of_lines } else { call.far.of_elements };
+            if far <= least || count < 2 * later {
                 continue;
             }
             let (ahead, most) = (w.em.int(later), w.em.int(count - 1));

@@ -46,7 +46,7 @@ impl Emitter<'_> {
         let lanes = self.lanes(home, guard.expr.loops());
         let range = guard.expr.range(&self.dag.extents);
         let small = i64::from(i32::MIN)..i64::from(i32::MAX) - 64 * 64;
-        let fits = range.is_some_and(|(low, high)| small.contains(&low) && small.contains(&high));
+        let fits = range.is_some_and(|r| small.contains(&r.low) && small.contains(&r.high));
         let elem = if lanes > 1 && fits && small.contains(&guard.bound) { Elem::I32 } else { Elem::I64 };
         let value = self.lin_vector(&guard.expr, elem, At { scope: home, lanes });
         let bound = self.constant(elem, guard.bound as u64, lanes);

@@ -104,7 +104,7 @@ pub fn kernel(
     let reductions = schedule::choose(&both, &first, outer, target).reductions;
     let start = Schedule { order, reductions, ..schedule.clone() };
 
-    let units = units(&both, &schedule.order, &schedule, target, (free, &Grain::ROWS));
+    let units = units(&both, &schedule.order, &schedule, target, (free, &Grain::rows(target)));
     let mut em = Emitter::new(&both);
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);

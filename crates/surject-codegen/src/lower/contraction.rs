@@ -26,7 +26,7 @@ use crate::lower::kernel::{Kernel, finish, name_pointers};
 use crate::lower::units::{decode, digits, share_of_task};
 use crate::schedule::Schedule;
 use crate::schedule::contraction::sizes::{InPlace, Sizes, in_place, in_place_beside};
-use crate::schedule::contraction::windows::{Reads, Windows};
+use crate::schedule::contraction::windows::{Reads, Terms, Windows};
 use crate::schedule::contraction::{Contraction, read_by_tiles, reads_columns_in_place, windows_of_range};
 use crate::schedule::units::Share;
 use crate::{CodegenError, Target};
@@ -214,7 +214,15 @@ impl Tiles<'_> {
         let along = self.c.row_pack(self.dag).along_rows(self.dag, loops);
         let along = along.filter(|_| partly && (self.c.tile.vectors > 1 || one_by_one))?;
         let terms = self.sizes.sum;
-        Some((along, Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() }))
+        Some((
+            along,
+            Reads {
+                step: terms,
+                nest: vec![Terms { count: terms, stride: 1 }],
+                copied: true,
+                columns: Vec::new(),
+            },
+        ))
     }
 
     /// Rows of the block into panels.

@@ -11,7 +11,7 @@
 
 use crate::CodegenError;
 use crate::code::{Block, Carry, Declaration, Function, Literal, Op, Statement, Symbol, Value};
-use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, GuardFact, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, NodeId};
 use crate::lower::divide::Inverse;
 use crate::machine::elem::{Elem, Type};
@@ -19,6 +19,7 @@ use crate::schedule::ReducePlan;
 use crate::schedule::gathered_lines::Lines;
 use crate::schedule::prefetch::{Asked, Turn};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 /// A scope of an [`Emitter`]; by default the outermost one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -107,7 +108,7 @@ pub struct Emitter<'a> {
     /// The loop over short rows, where such rows are done in lanes.
     pub rows_in_lanes: Option<LoopId>,
     /// The first and the last place in a row that is loaded.
-    pub(crate) reached: HashMap<Reach, Option<(i64, i64)>>,
+    pub(crate) reached: HashMap<Reach, Option<Interval>>,
     /// The inverses of divisors, by these.
     pub(crate) inverses: HashMap<Value, Inverse>,
     pub(crate) scopes: Vec<Scope>,
@@ -407,10 +408,10 @@ impl<'a> Emitter<'a> {
     }
 
     /// The part of a loop that runs in a scope: where it starts and ends.
-    pub(crate) fn span(&self, l: LoopId, scope: ScopeId) -> (i64, i64) {
+    pub(crate) fn span(&self, l: LoopId, scope: ScopeId) -> Range<i64> {
         let around = std::iter::successors(Some(scope), |s| self.scopes[s.0].parent);
         let mut parts = around.filter_map(|s| self.scopes[s.0].span);
-        parts.find(|part| part.0 == l).map_or((0, self.dag.extent(l)), |part| (part.1, part.2))
+        parts.find(|part| part.0 == l).map_or(0..self.dag.extent(l), |part| part.1..part.2)
     }
 
     /// What is known of a guard in a scope.

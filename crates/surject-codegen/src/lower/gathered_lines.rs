@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::code::{Op, Value};
-use crate::expression::address::{Lin, LoopId};
+use crate::expression::address::{Interval, Lin, LoopId};
 use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::prefetch::prefetch;
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         start.terms.retain(|t| self.is_bound(home, t.0));
         inner.terms.retain(|t| !self.is_bound(home, t.0));
         inner.offset = 0;
-        let Some((low, high)) = inner.range(&self.dag.extents) else { return Ok(()) };
+        let Some(Interval { low, high }) = inner.range(&self.dag.extents) else { return Ok(()) };
         let (size, span) = (elem.size() as i64, high - low + 1);
         if low < 0 || span as f64 > 2.0 * self.dag.points(inner.loops()) {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use crate::CodegenError;
 use crate::code::{Elements, Op, Value};
-use crate::expression::address::{Guard, GuardFact, Lin};
+use crate::expression::address::{Guard, GuardFact, Interval, Lin};
 use crate::expression::dag::Node;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::outer_vector::Rows;
@@ -11,6 +11,7 @@ use crate::lower::row::Row;
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
 use crate::schedule::interleave::{Interleave, Interleaved, Leaf};
+use std::ops::Range;
 use surject_ir::DType;
 
 /// What a leaf has ready for the vectors of a block.
@@ -31,9 +32,9 @@ impl Row<'_> {
         scope: ScopeId,
         (interleave, interleaved): (&Interleave, &Interleaved),
         range: &TaskRange,
-        parts: Vec<(i64, i64)>,
+        parts: Vec<Range<i64>>,
     ) -> Result<(), CodegenError> {
-        for (start, end) in parts {
+        for Range { start, end } in parts {
             let main = end - (end - start) % interleave.rows;
             for (low, high, rows) in [(start, main, interleave.rows), (main, end, end - main)] {
                 if low == high {
@@ -117,7 +118,7 @@ impl Emitter<'_> {
         let home = self.home(scope, deps);
         let facts: Vec<GuardFact> = others.iter().map(|g| self.fact(g, home)).collect();
         let reach = interleave.reach(self.dag, address, guards, rows).ok_or_else(malformed)?;
-        let Some((low, high)) = reach.filter(|_| !facts.contains(&GuardFact::Never)) else {
+        let Some(Interval { low, high }) = reach.filter(|_| !facts.contains(&GuardFact::Never)) else {
             return Ok(Ready::Nothing);
         };
         let open = others.into_iter().zip(facts).filter(|(_, fact)| *fact == GuardFact::Sometimes);
@@ -185,9 +186,7 @@ impl Emitter<'_> {
             Leaf::Index(node) => {
                 let (dtype, dag) = (self.dag[*node].dtype, self.dag);
                 let Node::Index(lin) = &dag[*node].node else { return Err(malformed()) };
-                let range = lin.range(&dag.extents);
-                let small =
-                    range.is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into());
+                let small = lin.range(&dag.extents).is_some_and(Interval::is_of_i32);
                 let narrow = dtype.is_int() && dtype.size() <= 4;
                 let between = if small { DType::I32 } else { DType::I64 };
                 let elem = Elem::of(if narrow { dtype } else { between });

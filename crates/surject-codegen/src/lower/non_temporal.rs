@@ -12,6 +12,7 @@ use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
 use crate::schedule::prefetch::Ask;
+use std::ops::Range;
 use surject_kernel::Temporality;
 
 /// Bytes between an end of a row and the one that is asked for meanwhile.
@@ -80,15 +81,15 @@ impl Row<'_> {
 
     /// Do these parts of a row go past the caches? Not if one of them, larger than a line, has to go through them: its
     /// lines are fetched while the others wait, up to three times as long as if all went through.
-    pub(crate) fn goes_past(&self, dag: &Dag, l: LoopId, parts: &[(i64, i64)]) -> bool {
-        let little = |&(start, end): &(i64, i64)| {
-            self.outputs.iter().all(|o| (end - start).saturating_mul(size(dag, o)) <= LINE)
+    pub(crate) fn goes_past(&self, dag: &Dag, l: LoopId, parts: &[Range<i64>]) -> bool {
+        let little = |part: &Range<i64>| {
+            self.outputs.iter().all(|o| (part.end - part.start).saturating_mul(size(dag, o)) <= LINE)
         };
-        let fits = |&part: &(i64, i64)| match self.schedule.shift {
-            Some(least) => is_long(dag, self.outputs, part.1 - part.0, least),
+        let fits = |part: &Range<i64>| match self.schedule.shift {
+            Some(least) => is_long(dag, self.outputs, part.end - part.start, least),
             None => false,
         };
-        let of_lines = |part: &(i64, i64)| self.is_of_lines(dag, l, part.0, part.1);
+        let of_lines = |part: &Range<i64>| self.is_of_lines(dag, l, part.start, part.end);
         parts.len() == 1 || parts.iter().all(|part| little(part) || fits(part) || of_lines(part))
     }
 
@@ -108,7 +109,7 @@ impl Row<'_> {
         scope: ScopeId,
         l: LoopId,
         range: &TaskRange,
-        (start, end, ends): (i64, i64, Ends),
+        (Range { start, end }, ends): (Range<i64>, Ends),
     ) -> Result<(), CodegenError> {
         let [output, ..] = self.outputs else {
             return Err(CodegenError::malformed("a kernel without an output"));

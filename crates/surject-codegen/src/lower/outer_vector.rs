@@ -1,7 +1,7 @@
 //! Emits kernels whose rows lie in lanes ([`crate::schedule::outer_vector`]): blocks of rows are transposed in registers.
 
 use crate::code::{Op, Value};
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::vectors::Lanes;
@@ -71,7 +71,8 @@ impl Emitter<'_> {
         let known: Vec<(LoopId, i64)> =
             loops.loops().filter_map(|l| Some((l, self.fixed(l, at.scope)?))).collect();
         let known_loops: LoopSet = known.iter().map(|k| k.0).collect();
-        let (first, last) = self.reached_once(address, guards, (stride, known_loops))?;
+        let Interval { low: first, high: last } =
+            self.reached_once(address, guards, (stride, known_loops))?;
         let mut base = address.clone();
         base.terms.retain(|t| !known_loops.contains(t.0));
         base.offset = first;
@@ -92,7 +93,7 @@ impl Emitter<'_> {
     }
 
     /// As [`reached`], looked at once.
-    fn reached_once(&mut self, address: &Lin, guards: &[Guard], of: (i64, LoopSet)) -> Option<(i64, i64)> {
+    fn reached_once(&mut self, address: &Lin, guards: &[Guard], of: (i64, LoopSet)) -> Option<Interval> {
         let key = (address.clone(), guards.to_vec(), of.1);
         if let Some(known) = self.reached.get(&key) {
             return *known;

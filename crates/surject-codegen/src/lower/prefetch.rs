@@ -7,6 +7,7 @@ use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
 use crate::schedule::prefetch::{AHEAD, Ask, BYTES, FAR_AHEAD, REVERSED, When};
+use std::ops::Range;
 
 impl Emitter<'_> {
     /// Asks for what a load will read, if that is far away.
@@ -89,7 +90,7 @@ impl Emitter<'_> {
                 return None;
             }
             if c < 0 {
-                let (start, end) = self.span(l, at.scope);
+                let Range { start, end } = self.span(l, at.scope);
                 let ends = c.checked_mul(start.checked_add(end - 1)?)?;
                 reversed = reversed.plus(&Lin::constant(ends), 1)?.plus(&Lin::var(l), c.checked_mul(-2)?)?;
             }

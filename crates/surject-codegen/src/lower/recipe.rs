@@ -6,12 +6,12 @@
 //! for the readers of a tensor too, a task can take a few parts through several kernels (`fuse`).
 
 use crate::Target;
-use crate::expression::address::{Lin, LoopId, LoopSet};
+use crate::expression::address::{Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::columns::Columns;
-use crate::schedule::contraction::{self, Contraction};
+use crate::schedule::contraction::{self, BlockColumns, Contraction};
 use crate::schedule::term_cache::TermCache;
 use crate::schedule::{self, Schedule};
 
@@ -91,7 +91,7 @@ impl Cut {
         if let Some((l, steps)) = rest {
             extents[l.0 as usize] = steps;
         }
-        let (low, high) = inside.range(&extents)?;
+        let Interval { low, high } = inside.range(&extents)?;
         (low >= 0 && high < unit).then_some(unit)
     }
 }
@@ -310,9 +310,9 @@ impl Recipe {
         found.found
     }
 
-    /// What one range of parts costs beside the work itself: the bytes of packed columns that it runs through, and
-    /// the parts that the kernel alone would take at once. `None` where it runs through none.
-    pub fn columns(&self, target: &Target) -> Option<(i64, i64)> {
+    /// What one range of parts costs beside the work itself: the packed columns that it runs through, and the parts (rows)
+    /// that the kernel alone would take at once. `None` where it runs through none.
+    pub(crate) fn columns(&self, target: &Target) -> Option<BlockColumns> {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => None,
             Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),

@@ -16,6 +16,7 @@ use crate::schedule::interleave::Interleaved;
 use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::units::Units;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use surject_ir::DType;
 
 /// The lines that a part of a row begins and ends with.
@@ -35,9 +36,9 @@ pub(crate) struct Row<'a> {
 }
 
 /// The parts of a loop of this extent that some cuts make: where each starts and ends.
-fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = (i64, i64)> {
+fn between(cuts: &[i64], extent: i64) -> impl Iterator<Item = Range<i64>> {
     let ends = cuts.iter().copied().chain([extent]);
-    [0].into_iter().chain(cuts.iter().copied()).zip(ends)
+    [0].into_iter().chain(cuts.iter().copied()).zip(ends).map(|(start, end)| start..end)
 }
 
 /// What is done about conditions that change along the last loop.
@@ -94,10 +95,10 @@ impl Row<'_> {
         let further = outer.iter().position(|&o| o == l).map_or(outer, |at| &outer[at + 1..]);
         let parts = between(&cuts, em.dag.extent(l));
         let every = (cuts.len() + 1) * inner <= PARTS;
-        let parts: Vec<(i64, i64)> =
-            if every { parts.collect() } else { parts.max_by_key(|p| p.1 - p.0).into_iter().collect() };
+        let parts: Vec<Range<i64>> =
+            if every { parts.collect() } else { parts.max_by_key(|p| p.end - p.start).into_iter().collect() };
         let position = em.lin(&Lin::var(l), scope);
-        for (start, end) in parts {
+        for Range { start, end } in parts {
             let first = em.int(start);
             let offset = em.arith(scope, "arith.subi", position, first);
             let length = em.int(end - start);
@@ -134,18 +135,18 @@ impl Row<'_> {
         } else {
             Vec::new()
         };
-        let parts: Vec<(i64, i64)> = between(&cuts, em.dag.extent(l)).collect();
+        let parts: Vec<Range<i64>> = between(&cuts, em.dag.extent(l)).collect();
         let streams = em.streams;
         em.streams &= self.goes_past(em.dag, l, &parts);
         let past = em.streams;
-        for (start, end) in parts {
+        for Range { start, end } in parts {
             if let Some(run) = self.run(em, scope, l, start, end) {
                 let bounds = clip(em, scope, &range, start..end, 1);
                 self.write_run(em, scope, (l, &run), bounds)?;
                 continue;
             }
             if self.is_shifted(em, l, start, end) {
-                self.shifted(em, scope, l, &range, (start, end, Ends::Asked))?;
+                self.shifted(em, scope, l, &range, (start..end, Ends::Asked))?;
                 continue;
             }
             em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, start, end);
@@ -275,15 +276,22 @@ impl Row<'_> {
         let nodes = dag.all_reachable(&roots);
         let mut cuts = BTreeSet::new();
         for &n in &nodes {
-            cuts.extend(dag[n].node.guards().iter().filter_map(|g| holds(g, l, dag)).flatten());
+            cuts.extend(
+                dag[n]
+                    .node
+                    .guards()
+                    .iter()
+                    .filter_map(|g| holds(g, l, dag))
+                    .flat_map(|part| [part.start, part.end]),
+            );
         }
         cuts.retain(|&c| c > 0 && c < dag.extent(l));
         let mut cuts: Vec<i64> = cuts.into_iter().collect();
         if cuts.len() >= PARTS || nodes.len() > NODES {
             let extent = dag.extent(l);
-            let longest = between(&cuts, extent).max_by_key(|p| p.1 - p.0);
-            let long = longest.filter(|p| nodes.len() <= MOST && 2 * (p.1 - p.0) > extent);
-            cuts.retain(|&c| long.is_some_and(|(start, end)| c == start || c == end));
+            let longest = between(&cuts, extent).max_by_key(|p| p.end - p.start);
+            let long = longest.filter(|p| nodes.len() <= MOST && 2 * (p.end - p.start) > extent);
+            cuts.retain(|&c| long.as_ref().is_some_and(|p| c == p.start || c == p.end));
         }
         cuts
     }

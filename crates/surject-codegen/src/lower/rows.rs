@@ -30,7 +30,7 @@ pub fn emit(
     if let Some(transposed) = &schedule.block_transpose {
         return transpose::emit(dag, outputs, schedule, transposed, (free, target));
     }
-    let units = units(dag, &schedule.order, schedule, target, (free, &Grain::ROWS));
+    let units = units(dag, &schedule.order, schedule, target, (free, &Grain::rows(target)));
     emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))
 }
 

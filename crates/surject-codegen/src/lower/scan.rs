@@ -90,7 +90,7 @@ pub fn emit(
         interleave: None,
         ..schedule.clone()
     };
-    let units = units(dag, &order, &plan, target, (free, &Grain::ROWS));
+    let units = units(dag, &order, &plan, target, (free, &Grain::rows(target)));
     let row = Row { outputs, schedule: &plan, interleaved: None };
     let extents: Vec<i64> = order.iter().map(|&l| dag.extent(l)).collect();
     let text = format!(

@@ -49,10 +49,11 @@ use crate::{CodegenError, Target};
 /// How fine blocks are divided: they gain nothing from what the task before left in a cache, so that a thread which is
 /// held up may leave small pieces to the others. But no piece is shorter than a strip.
 fn grain(lanes: i64, strip: i64, target: &Target) -> Grain {
+    let limits = &target.thresholds;
     Grain {
         tasks: 8,
-        cycles: 30_000.0,
-        piece: if target.treats_all_as_large { lanes } else { strip * lanes },
+        cycles: limits.transpose_task_cycles,
+        piece: strip.min(limits.transpose_piece_blocks) * lanes,
     }
 }
 
@@ -234,9 +235,8 @@ impl Row<'_> {
     fn reach(&self, em: &Emitter<'_>, along: &Along, target: &Target) -> Reach {
         let far = |address: &Lin, size: usize| {
             let range = address.range(&em.dag.extents);
-            let least =
-                if target.treats_all_as_large { 0 } else { target.l2_share_bytes as i64 / size as i64 };
-            range.is_none_or(|(low, high)| (high - low) / FAR >= least)
+            let least = target.l2_shares(target.thresholds.transpose_l2_shares) / size as i64;
+            range.is_none_or(|r| (r.high - r.low) / FAR >= least)
         };
         let read = along.loads.iter().all(|&n| match &em.dag[n].node {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),

@@ -114,7 +114,8 @@ impl Row<'_> {
         unroll_jam: &UnrollJam,
         inside: Inside<'_>,
     ) -> Result<(), CodegenError> {
-        let (count, (low, high)) = (unroll_jam.windows, unroll_jam.whole);
+        let (count, whole) = (unroll_jam.windows, &unroll_jam.whole);
+        let (low, high) = (whole.start, whole.end);
         let extent = em.dag.extent(unroll_jam.along);
         let mut at = 0;
         while at < extent {

@@ -10,12 +10,9 @@ use crate::lower::row;
 use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
 
-/// Cycles of a kernel that is worth being written twice.
-const WORTH: f64 = 10_000.0;
-
 /// A condition that chooses for the whole kernel.
 pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
-    if (schedule.cycles < WORTH && !target.treats_all_as_large)
+    if schedule.cycles < target.thresholds.unswitched_cycles
         || schedule.block_transpose.is_some()
         || schedule.outer_vector.is_some()
     {

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::code::Value;
-use crate::expression::address::{Guard, GuardFact};
+use crate::expression::address::{Guard, GuardFact, Interval};
 use crate::expression::dag::{Node, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::reduce::Accumulator;
@@ -129,9 +129,7 @@ impl Emitter<'_> {
             }
             Node::Index(lin) => {
                 // Positions fit in `i64`; narrower integers wrap as a conversion does.
-                let range = lin.range(&self.dag.extents);
-                let small =
-                    range.is_some_and(|(low, high)| low >= i32::MIN.into() && high <= i32::MAX.into());
+                let small = lin.range(&self.dag.extents).is_some_and(Interval::is_of_i32);
                 let from = if small { DType::I32 } else { DType::I64 };
                 let index = self.lin_vector(lin, Elem::of(from), at);
                 self.convert(at, from, dtype, index)

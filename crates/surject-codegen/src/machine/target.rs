@@ -1,9 +1,10 @@
 //! What the generated code may assume of the machine.
 
+use crate::machine::thresholds::Thresholds;
 use surject_runtime::tiles::Tiles;
 
 /// A machine, as far as code generation cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// Bytes of a vector register.
     pub vector_bytes: usize,
@@ -60,9 +61,8 @@ pub struct Target {
     /// Does the C library move long runs of elements that stay in the last cache faster than vectors do? (It knows an
     /// instruction for that, which claims lines that it does not fetch: a Zen 5 copies 16 MiB 2.2 times as fast.)
     pub has_fast_memcpy: bool,
-    /// Treats small programs as if they were large: work is shared between threads, tiled and fused wherever that is
-    /// possible at all. Slower, but it shows in tests what is otherwise only done to what is too large to interpret.
-    pub treats_all_as_large: bool,
+    /// From which size on transformations pay.
+    pub thresholds: Thresholds,
 }
 
 impl Target {
@@ -72,6 +72,11 @@ impl Target {
     /// Bytes of the second-level cache.
     pub(crate) fn l2_bytes(&self) -> usize {
         Target::CACHE_SHARE * self.l2_share_bytes
+    }
+
+    /// The bytes of so many shares of the second-level cache.
+    pub(crate) fn l2_shares(&self, shares: f64) -> i64 {
+        (shares * self.l2_share_bytes as f64) as i64
     }
 
     /// Is it asked for the next row that passes go over?
@@ -188,7 +193,7 @@ impl Target {
             prefetches_far: false,
             prefetches_rows: false,
             has_fast_memcpy: false,
-            treats_all_as_large: false,
+            thresholds: Thresholds::measured(),
         }
     }
 

@@ -16,7 +16,8 @@ const MOVED: f64 = 2.0;
 
 const START: f64 = 200.0;
 
-/// The least share of the whole kernel that is saved.
+/// The least share of the whole kernel that is saved where its lanes are those of several rows;
+/// [`crate::Thresholds::epilogue_share`] where it has none.
 const SHARE: f64 = 0.04;
 
 /// The reductions that are better stored first, each before those that it needs itself.
@@ -43,17 +44,16 @@ pub fn find(
     need(points >= lanes, "there are fewer results than lanes")?;
     let work: f64 = direct.iter().filter(|n| !sums.contains(n)).map(|&n| node_cost(dag, n)).sum();
     let moved = MOVED * sums.len() as f64;
-    let saved = if schedule.lanes > 1 {
+    let pays = if schedule.lanes > 1 {
         // The lanes are those of several rows already: what they sum lies apart.
         let to = |&root: &NodeId| Output { root, ..output.clone() };
         let first = schedule::choose(dag, &sums.iter().map(to).collect::<Vec<_>>(), outer, target);
         let apart = first.cycles + points * (work + moved) / lanes + START;
-        if first.lanes > 1 { 0.0 } else { schedule.cycles - apart }
+        first.lanes <= 1 && schedule.cycles - apart > SHARE * schedule.cycles
     } else {
-        points * (work * (1.0 - 1.0 / lanes) - moved) - START
+        let saved = points * (work * (1.0 - 1.0 / lanes) - moved) - START;
+        work > 0.0 && saved > target.thresholds.epilogue_share * schedule.cycles
     };
-    let worth =
-        saved > SHARE * schedule.cycles || target.treats_all_as_large && work > 0.0 && schedule.lanes == 1;
-    need(worth, "what is computed from the sums costs too little to store them")?;
+    need(pays, "what is computed from the sums costs too little to store them")?;
     Ok(sums)
 }

@@ -15,14 +15,8 @@ const TIMES: f64 = 4.0;
 /// Cycles of scalar code that a load is not worth.
 const CHEAP: f64 = 6.0;
 
-/// Cycles of scalar code that a kernel more must save.
-const WORTH: f64 = 200_000.0;
-
-/// The part of a cycle that an element costs which is picked out of others, with its share of what a kernel more must
-/// save, and how many of them are stored.
+/// The part of a cycle that an element costs which is picked out of others, and how many of them are stored.
 const APART: f64 = 0.25;
-
-const WORTH_APART: f64 = 20_000.0;
 
 const MOST_APART: f64 = 65_536.0;
 
@@ -35,7 +29,7 @@ pub fn find(
     target: &Target,
     first: Buf,
 ) -> Fit<(NodeId, Option<LoopId>)> {
-    let worth = if target.treats_all_as_large { 0.0 } else { WORTH };
+    let limits = &target.thresholds;
     let mut seen: HashSet<(NodeId, Vec<LoopId>)> = HashSet::new();
     let own = schedule.order.last().copied().filter(|_| schedule.lanes > 1);
     let mut stack: Vec<(NodeId, Vec<LoopId>, Option<LoopId>)> =
@@ -48,12 +42,11 @@ pub fn find(
         let (times, needed) = (runs(dag, deps, &around), dag.points(deps));
         if times >= TIMES * needed && !dag.all_reachable(&[n]).iter().any(|&n| outside(dag, n)) {
             let work = work(dag, n, &around, schedule);
-            if work >= CHEAP * times && (1.0 - needed / times) * work >= worth {
+            if work >= CHEAP * times && (1.0 - needed / times) * work >= limits.recomputed_cycles {
                 return Ok((n, lane));
             }
-            let least = if target.treats_all_as_large { 0.0 } else { WORTH_APART };
             let apart = lane.is_some_and(|l| is_apart(dag, n, schedule, l, first));
-            if apart && needed <= MOST_APART && APART * times >= least {
+            if apart && needed <= MOST_APART && APART * times >= limits.recomputed_lane_cycles {
                 return Ok((n, lane));
             }
         }

@@ -347,7 +347,7 @@ impl<'a> Stores<'a> {
         // Every task evaluates again what stands outside of all loops that tasks are cut along, and every unit what stands
         // between them.
         let free = outside(dag, outputs, schedule, self.target, schedule.order.iter().copied().collect());
-        let units = units(dag, &schedule.order, schedule, self.target, (free, &Grain::ROWS));
+        let units = units(dag, &schedule.order, schedule, self.target, (free, &Grain::rows(self.target)));
         let along = units.prefix.len() + usize::from(units.pieces > 1);
         let mut work: Vec<(FieldId, f64)> = Vec::new();
         for id in dag.all_reachable(&roots) {

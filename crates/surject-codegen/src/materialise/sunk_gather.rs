@@ -20,6 +20,7 @@ use crate::normalise::merge;
 use crate::normalise::pulled::Pulled;
 use crate::schedule::cuts;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use surject_ir::{BinaryOp, Block, DType, FieldId, FieldKind, Function, LibOp, Scalar, StatementKind, Var};
 
 /// An element of so many that are stored is asked for at most.
@@ -144,8 +145,8 @@ fn whole(dag: &mut Dag, n: i64) -> NodeId {
     dag.constant(Scalar::from_i128(DType::I64, n.into()))
 }
 
-/// Where starts lie, those about which something is known: the first of each, and the end.
-type Ranges = BTreeMap<LoopId, (i64, i64)>;
+/// Where starts lie, those about which something is known.
+type Ranges = BTreeMap<LoopId, Range<i64>>;
 
 /// An expression with starts in place of loops.
 struct Said<'a> {
@@ -166,9 +167,9 @@ impl Said<'_> {
         for guard in guards {
             match &guard.expr.terms[..] {
                 &[(l, _)] if self.starts.contains_key(&l) => {
-                    let [low, end] = cuts::holds(guard, l, self.from)?;
-                    let range = starts.entry(l).or_insert((0, self.from.extent(l)));
-                    *range = (range.0.max(low), range.1.min(end));
+                    let part = cuts::holds(guard, l, self.from)?;
+                    let range = starts.entry(l).or_insert(0..self.from.extent(l));
+                    *range = range.start.max(part.start)..range.end.min(part.end);
                 }
                 _ if !guard.expr.loops().meets(self.loops()) => others.push(guard.clone()),
                 _ => return None,
@@ -185,7 +186,7 @@ impl Said<'_> {
             let made = match &data.node {
                 Node::Load { buf, address, guards } if data.deps.meets(self.loops()) => {
                     let (ranges, guards) = self.sorted(guards)?;
-                    if ranges.values().any(|r| r.0 >= r.1) {
+                    if ranges.values().any(Range::is_empty) {
                         self.dag.constant(Scalar::zero(data.dtype))
                     } else {
                         let (address, offset) = self.further(address, &ranges)?;
@@ -205,8 +206,8 @@ impl Said<'_> {
                         let guarded = Node::Guarded { guards, fill: *fill, inner: value };
                         value = self.dag.add(guarded, data.dtype);
                     }
-                    for (l, (low, end)) in ranges {
-                        let holds = self.inside(l, low, end)?;
+                    for (l, range) in ranges {
+                        let holds = self.inside(l, range.start, range.end)?;
                         let fill = self.dag.constant(*fill);
                         value = self.dag.add(Node::Select(holds, value, fill), data.dtype);
                     }
@@ -235,8 +236,8 @@ impl Said<'_> {
         let (mut rest, mut sum) = (lin.clone(), None);
         rest.terms.retain(|t| !self.starts.contains_key(&t.0));
         for &(l, c) in lin.terms.iter().filter(|t| self.starts.contains_key(&t.0)) {
-            let (low, end) = ranges.get(&l).copied().unwrap_or((0, self.from.extent(l)));
-            let high = end - 1;
+            let range = ranges.get(&l).cloned().unwrap_or(0..self.from.extent(l));
+            let (low, high) = (range.start, range.end - 1);
             let mut start = *self.starts.get(&l)?;
             if low > 0 {
                 let low = whole(&mut self.dag, low);

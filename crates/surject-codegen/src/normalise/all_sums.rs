@@ -8,20 +8,12 @@
 //! channels takes half the time.)
 
 use crate::Target;
-use crate::expression::address::{Lin, LoopId};
+use crate::expression::address::{Interval, Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::normalise::pulled::Pulled;
 use std::collections::HashMap;
 use surject_ir::{AccOp, DType, FieldId};
-
-/// Fewer terms are summed as they are, and so are those of which so many lie side by side.
-const LEAST: f64 = 4096.0;
-
-const BESIDE: i64 = 8;
-
-/// The largest part of the sums of pieces that one of these has no use for.
-const MOST: f64 = 16.0;
 
 /// What tells sums of pieces apart: the expression over the elements and the pieces, and how many pieces there are.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -82,12 +74,15 @@ impl Pieces {
         let (by, pieces) = (address.coeff(far), dag.extent(far));
         let mut rest = address.clone();
         rest.terms.retain(|t| t.0 != far);
-        let (low, high) = rest.range(&dag.extents)?;
+        let Interval { low, high } = rest.range(&dag.extents)?;
         let count = high.checked_sub(low)?.checked_add(1)?;
         let needed = dag.points(rest.loops());
-        let beside = rest.terms.iter().any(|t| t.1.abs() == 1 && dag.extent(t.0) >= BESIDE);
-        let worth = needed * pieces as f64 >= LEAST && count as f64 <= MOST * needed && !beside;
-        if by.abs() < count.max(2) || !(worth || target.treats_all_as_large) {
+        let limits = &target.thresholds;
+        let contiguous = |t: &(LoopId, i64)| t.1.abs() == 1 && dag.extent(t.0) >= limits.contiguous_sum_terms;
+        let worth = needed * pieces as f64 >= limits.shared_sum_terms
+            && count as f64 <= limits.shared_sum_waste * needed
+            && !rest.terms.iter().any(contiguous);
+        if by.abs() < count.max(2) || !worth {
             return None;
         }
         let mut sums = Dag::default();

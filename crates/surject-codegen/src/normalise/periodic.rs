@@ -15,16 +15,11 @@ const VECTOR: u64 = 16;
 
 const LONG: i64 = 64;
 
-/// How many elements values are written out for, at least and at most: of several values all stay in the innermost cache.
-const LEAST: i64 = 128;
-
+/// How many elements values are written out for, at most: of several values all stay in the innermost cache.
 const MOST: i64 = 1024;
 
 /// The least of them where they are all rows: their loops become one.
 const WHOLE: i64 = 32;
-
-/// How often what is written out must be used.
-const USES: i64 = 8;
 
 /// How many values are written out.
 const VALUES: usize = 4;
@@ -41,7 +36,6 @@ pub(crate) struct Periodic {
 /// The expression with its rows in blocks, and what repeats in a block; `None` where rows are not short or nothing
 /// repeats.
 pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic)> {
-    let (least, uses) = if target.treats_all_as_large { (2, 1) } else { (LEAST, USES) };
     let Pulled { dag, outer, outputs } = pulled;
     let over = |l: &LoopId| dag.extent(*l) > 1;
     let every = |l: LoopId, c: i64| outputs.iter().all(|o| o.address.coeff(l) == c && o.join.is_none());
@@ -55,12 +49,13 @@ pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic
     // The most rows a block may have that leave no rest.
     let count = dag.extent(rows);
     let fits = |&n: &i64| {
+        let least = target.thresholds.repeated_elements;
         let least = if n == count { least.min(WHOLE) } else { least };
         count % n == 0 && (least..=MOST).contains(&(n * length))
     };
     let block = (1..=count.min(MOST / length)).rev().find(fits)?;
     let points = outer.iter().try_fold(1i64, |p, &l| p.checked_mul(dag.extent(l)))?;
-    if points / (block * length) < uses {
+    if points / (block * length) < target.thresholds.repeated_uses {
         return None;
     }
     if block == count {

@@ -78,14 +78,6 @@ type Touch = Vec<(Buf, bool)>;
 /// Cycles of one core that the threads need to meet after a kernel: about two microseconds.
 const MEETING: f64 = 6_000.0;
 
-/// Fused kernels save at least so many cycles, and where the threads share little work, so many.
-const LEAST: f64 = 3_000.0;
-
-const LEAST_OF_LITTLE: f64 = 10_000.0;
-
-/// Cycles below which work is little: all is done by one task, where no kernel has several.
-const SHARED: f64 = 120_000.0;
-
 /// Bytes a cycle from memory, from a cache that the threads share, and from a thread's own cache.
 const MEMORY: f64 = FAR / 2.0;
 
@@ -317,15 +309,19 @@ fn recipe<'w>(step: &Step, world: &'w World<'_>) -> Option<&'w Arc<Recipe>> {
     }
 }
 
+/// The most bytes that a member reads of a tensor that is cut into parts.
+fn most_read(members: &[Member]) -> i64 {
+    members.iter().flat_map(Member::parts_read).map(|(_, bytes)| bytes).max().unwrap_or(0)
+}
+
 /// The longest chain of kernels that can all be cut into so many parts, if one pays.
 fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<Option<Chain>, CodegenError> {
     /// More kernels than these are one function too long to compile.
     const MOST: usize = 12;
     /// How far ahead a kernel is looked for.
     const WINDOW: usize = 24;
-    // What is done element by element joins kernels of what comes from memory. (Of 7 MB, in the last cache, a gradient in
-    // one chain took 1.05 to 1.15 times as long; of 12 MB and more, 0.5 to 0.95.)
-    let far = |m: &Member| m.parts_read().any(|(_, bytes)| bytes > world.target.llc_share_bytes as i64 / 2);
+    // What is done element by element joins kernels of what comes from memory.
+    let least = world.target.thresholds.chained_llc_shares * world.target.llc_share_bytes as f64;
     let mut members: Vec<Member> = Vec::new();
     let mut chosen = None;
     let (mut before, mut after): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -340,7 +336,7 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
             let segments = || members.iter().filter_map(|o| o.cut.segment);
             let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
             goes_on
-                && (m.lost == 0.0 || world.target.treats_all_as_large || members.iter().any(far))
+                && (m.lost == 0.0 || most_read(&members) as f64 > least)
                 && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
                 && members.iter().all(|o| apart(o, m))
                 && clear(&after)

@@ -14,9 +14,6 @@ use crate::{CodegenError, Target};
 use std::collections::HashSet;
 use surject_ir::Function;
 
-/// Memory below this is not worth time.
-const LITTLE: u64 = 1 << 18;
-
 /// The least share of all memory that is worth time.
 const GAIN: f64 = 0.05;
 
@@ -54,9 +51,7 @@ pub(crate) fn settle(
         outside += bytes(function.ty(var))?;
     }
     let share = |bytes: u64| bytes as f64 / (outside + best.memory.arena_bytes).max(1) as f64;
-    if (best.memory.arena_bytes < LITTLE && !target.treats_all_as_large)
-        || share(best.memory.arena_bytes) < GAIN
-    {
+    if best.memory.arena_bytes < target.thresholds.searched_bytes || share(best.memory.arena_bytes) < GAIN {
         return Ok(best);
     }
     // Kernels that go on with others where what is left behind is large.

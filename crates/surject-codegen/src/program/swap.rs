@@ -11,16 +11,12 @@ use crate::program::memory::bytes;
 use crate::{CodegenError, Target};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes below which a copy costs next to nothing.
-const LEAST: u64 = 4096;
-
 /// Replaces copies at the end of loop bodies. `kept` is memory that belongs to others: arguments, literals, results,
 /// what is made when the module is loaded.
 pub fn swap(lowered: &mut Lowered, kept: &HashSet<Buf>, target: &Target) -> Result<(), CodegenError> {
     let touched = count(lowered, &lowered.steps);
     let mut steps = std::mem::take(&mut lowered.steps);
-    let least = if target.treats_all_as_large { 1 } else { LEAST };
-    let done = block(lowered, &mut steps, (kept, least), &touched);
+    let done = block(lowered, &mut steps, (kept, target.thresholds.swapped_bytes), &touched);
     lowered.steps = steps;
     done
 }

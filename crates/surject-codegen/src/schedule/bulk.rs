@@ -10,14 +10,6 @@ use crate::expression::output::Output;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::written;
 
-/// Bytes of a run that is worth a call. (Rows of 4 KiB that are put beside others took up to 1.5 times as long as in vectors.)
-const FILLED: i64 = 1 << 14;
-
-const MOVED: i64 = 1 << 16;
-
-/// The same where small programs are treated as large ones: shorter runs are still done in vectors.
-const MOVED_WHEN_LARGE: i64 = 1 << 8;
-
 /// How long a run must be to be left to the library, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
@@ -36,15 +28,14 @@ impl Runs {
         if output.join.is_some() || output.address.coeff(last) != 1 {
             return Runs::default();
         }
-        let (near, bytes) = (target.l2_bytes() as f64, written(dag, outputs));
-        let least = |far: bool, least: i64| {
-            if target.treats_all_as_large { Some(MOVED_WHEN_LARGE) } else { far.then_some(least) }
-        };
+        let (limits, bytes, near) = (&target.thresholds, written(dag, outputs), target.l2_bytes() as f64);
+        let filled = bytes >= limits.filled_l2_caches * near;
+        let moved = bytes >= limits.moved_l2_caches * near
+            && bytes <= limits.moved_llcs * target.llc_bytes as f64
+            && target.has_fast_memcpy;
         Runs {
-            filled: least(bytes >= near, FILLED),
-            // What no cache holds is stored past them.
-            moved: least(2.0 * bytes >= near && bytes <= target.llc_bytes as f64, MOVED)
-                .filter(|_| target.has_fast_memcpy),
+            filled: filled.then_some(limits.filled_run_bytes),
+            moved: moved.then_some(limits.moved_run_bytes),
         }
     }
 }

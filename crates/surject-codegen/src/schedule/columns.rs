@@ -1,7 +1,7 @@
 //! Which reductions go down long columns row by row (`lower/columns.rs` says how), and in which parts.
 
 use crate::Target;
-use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::address::{Interval, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
@@ -127,7 +127,7 @@ impl Columns {
 
     /// The bytes of a target, whole lines.
     pub(crate) fn bytes(&self) -> Option<i64> {
-        let (low, high) = self.output.address.range(&self.dag.extents)?;
+        let Interval { low, high } = self.output.address.range(&self.dag.extents)?;
         let bytes = high.checked_add(1)?.checked_mul(self.size())?;
         (low >= 0).then(|| (bytes + LINE - 1) / LINE * LINE)
     }

@@ -174,10 +174,19 @@ pub(crate) fn is_shared_by_columns(dag: &Dag, c: &Contraction, target: &Target) 
     s.pass > 0 && s.batch * s.groups >= target.threads as i64
 }
 
-/// The bytes of columns that a block of rows is multiplied with, and the rows of a block.
-pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> (i64, i64) {
+/// What a block of rows goes through.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockColumns {
+    /// The bytes of columns that it is multiplied with.
+    pub(crate) bytes: i64,
+    /// The rows of a block.
+    pub(crate) rows: i64,
+}
+
+/// The columns that a block of rows is multiplied with.
+pub(crate) fn columns(dag: &Dag, c: &Contraction, target: &Target) -> BlockColumns {
     let s = Sizes::new(dag, c, target);
-    (s.all_panels * s.width * s.sum * s.elem.size() as i64, s.block)
+    BlockColumns { bytes: s.all_panels * s.width * s.sum * s.elem.size() as i64, rows: s.block }
 }
 
 /// Bytes of packed rows for a range of so many rows.

@@ -12,16 +12,12 @@
 use crate::Target;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::machine::elem::Elem;
-use crate::schedule::non_temporal::STAYS;
 use crate::schedule::prefetch::{Ask, Asks};
 use std::collections::HashMap;
 use surject_ir::BinaryOp;
 
 /// Bytes that are under way, and the most that is asked for of a line.
 pub(crate) const AHEAD: i64 = 4096;
-
-/// So many times the second cache is far away where lines are chosen, and such a part of the last one where elements are.
-const FAR: i64 = 4;
 
 /// A loop is long if it has so many times the positions that are skipped.
 pub(crate) const LONG: i64 = 8;
@@ -44,29 +40,26 @@ pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 
 /// The lines that a kernel chooses from what is far away.
 pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
-    let last = if target.treats_all_as_large { 0.0 } else { target.llc_bytes as f64 };
-    let [near, least] = far_bytes(target);
+    let limits = &target.thresholds;
+    let (stays, least) = (limits.llc_part * target.llc_bytes as f64, FarBytes::of(target));
     let far = dag.all_reachable(roots).into_iter().filter_map(|n| {
         let Node::Gather { buf, address, offset, .. } = &dag[n].node else { return None };
         let (most, chosen_by) = (most(dag, *offset)?, dag.all_reachable(&[*offset]));
-        let end = most.checked_add(address.range(&dag.extents)?.1)?;
+        let end = most.checked_add(address.range(&dag.extents)?.high)?;
         let size = Elem::in_memory(dag[n].dtype).size() as i64;
-        let what = if 2.0 * dag.bytes(n) < STAYS * last { Ask::Now } else { Ask::Soon };
-        let wide = most.saturating_mul(size) > least;
+        let what = if 2.0 * dag.bytes(n) < stays { Ask::Now } else { Ask::Soon };
+        let wide = most.saturating_mul(size) > least.of_elements;
         // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
         let computed = chosen_by.iter().any(|&n| dag[n].dtype.is_float());
-        let apart = (wide && !computed).then_some(if target.treats_all_as_large {
-            1
-        } else {
-            target.l2_share_bytes as i64 / size
-        });
+        let step = (target.l2_shares(limits.chosen_step_l2_shares) / size).max(1);
+        let apart = (wide && !computed).then_some(step);
         // Of what a chain has between its kernels no more is there than the part at hand.
         let there = chosen_by.iter().chain([&n]).all(|&n| match dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
             _ => true,
         });
         let chosen = Chosen { what, apart };
-        (end.saturating_mul(size) > near && there).then_some(((*buf, *offset), chosen))
+        (end.saturating_mul(size) > least.of_lines && there).then_some(((*buf, *offset), chosen))
     });
     far.collect()
 }
@@ -83,12 +76,23 @@ fn most(dag: &Dag, n: NodeId) -> Option<i64> {
     }
 }
 
-/// A tensor of more bytes is far away: one of which lines are chosen, and one of which elements are.
-pub(crate) fn far_bytes(target: &Target) -> [i64; 2] {
-    if target.treats_all_as_large {
-        return [0; 2];
+/// A tensor of more bytes is far away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FarBytes {
+    /// One of which lines are chosen.
+    pub(crate) of_lines: i64,
+    /// One of which elements are chosen.
+    pub(crate) of_elements: i64,
+}
+
+impl FarBytes {
+    pub(crate) fn of(target: &Target) -> FarBytes {
+        let limits = &target.thresholds;
+        FarBytes {
+            of_lines: target.l2_shares(limits.chosen_line_l2_shares),
+            of_elements: (limits.chosen_element_llcs * target.llc_bytes as f64) as i64,
+        }
     }
-    [FAR.saturating_mul(target.l2_share_bytes as i64), target.llc_bytes as i64 / FAR]
 }
 
 /// How many lines of so many bytes are a page; of elements, as many as are asked for.

@@ -14,7 +14,7 @@
 //! and one for every other loop of the address, or several that overlap.
 
 use crate::Target;
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
@@ -88,12 +88,15 @@ pub(crate) fn rows(
     // Whoever reads no line to its end comes back to it.
     let step = |l: &LoopId| frame.factor.address.coeff(*l).abs() as f64 * frame.size;
     let to_the_end = c.sum.iter().any(|l| pulled.dag.extent(*l) > 1 && (1.0..=LINE / 2.0).contains(&step(l)));
-    let near = frame.count as f64 * frame.size <= target.l2_share_bytes as f64;
+    let limits = &target.thresholds;
+    let near = frame.count as f64 * frame.size <= limits.halo_l2_shares * target.l2_share_bytes as f64;
     let term = if contraction::packs_blocks(&pulled.dag, c) { PACKED } else { PACKED_ALONE };
     let term = if c.grouped { term + TERM_ALONE } else { term };
     let packed = term * share.unwrap_or(1.0) * c.points(&pulled.dag);
-    let pays = packed > frame.cycles(target) && (to_the_end || near);
-    let halo = if pays || target.treats_all_as_large { frame.halo(pulled, to)? } else { return None };
+    if packed <= limits.halo_cycles * frame.cycles(target) || !(to_the_end || near) {
+        return None;
+    }
+    let halo = frame.halo(pulled, to)?;
     // Where conditions kept several loops from being one, there may be rows for whole tiles without them.
     (share.is_some() || in_place(&halo.rest)).then_some(halo)
 }
@@ -101,8 +104,11 @@ pub(crate) fn rows(
 /// As [`rows`], of columns that would be packed, and can be read where they lie without the conditions.
 pub(crate) fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Halo> {
     let frame = Frame::new(&pulled.dag, c.factors[1])?;
-    let pays = PACKED * contraction::packed_columns(&pulled.dag, c, target) > frame.cycles(target);
-    let halo = if pays || target.treats_all_as_large { frame.halo(pulled, to)? } else { return None };
+    let packed = PACKED * contraction::packed_columns(&pulled.dag, c, target);
+    if packed <= target.thresholds.halo_cycles * frame.cycles(target) {
+        return None;
+    }
+    let halo = frame.halo(pulled, to)?;
     contraction::reads_columns_as(&halo.rest.dag, c, halo.load, target).then_some(halo)
 }
 
@@ -228,7 +234,7 @@ fn axes(dag: &Dag, factor: &Factor) -> Option<Vec<Axis>> {
         let terms = &guard.expr.terms;
         let &(first, by) = terms.first()?;
         let known = axes.iter_mut().find(|a| a.at.terms == *terms);
-        let (low, high) = Lin { terms: terms.clone(), offset: 0 }.range(&dag.extents)?;
+        let Interval { low, high } = Lin { terms: terms.clone(), offset: 0 }.range(&dag.extents)?;
         // Coordinates at which the condition holds.
         let from = low.max(guard.expr.offset.checked_neg()?);
         let to = high.min(guard.bound.checked_sub(guard.expr.offset)?.checked_sub(1)?);

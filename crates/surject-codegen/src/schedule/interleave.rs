@@ -6,7 +6,7 @@
 //! is put together once for every vector of a block of rows.
 
 use crate::Target;
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::solve::gcd;
@@ -14,6 +14,7 @@ use crate::machine::elem::Elem;
 use crate::schedule::outer_vector::LONGEST;
 use crate::schedule::{cuts, node_cost};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use surject_ir::DType;
 
 /// The longest rows, several loops along them counted as one.
@@ -119,18 +120,19 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         if let Leaf::Load(n) = leaf
             && let Node::Load { address, guards, .. } = &dag[*n].node
         {
-            let (chunks, picks) = interleave.picks(dag, address, guards)?;
-            if chunks > CHUNKS {
+            let picks = interleave.picks(dag, address, guards)?;
+            if picks.vectors > CHUNKS {
                 return None;
             }
             interleave.picked += 1;
             // What is the same in every row is put together once.
-            cycles += if address.coeff(row) == 0 { 0.0 } else { (chunks + picks) as f64 };
+            cycles += if address.coeff(row) == 0 { 0.0 } else { (picks.vectors + picks.count) as f64 };
         }
     }
     for &n in &nodes {
         for guard in dag[n].node.guards().iter().filter(|g| g.expr.coeff(row) != 0) {
-            cuts.extend(cuts::holds(guard, row, dag)?);
+            let Range { start, end } = cuts::holds(guard, row, dag)?;
+            cuts.extend([start, end]);
         }
         cycles += node_cost(dag, n).max(0.5) * (vectors * more) as f64;
     }
@@ -144,6 +146,14 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
     cycles += (vectors * more) as f64 * outputs.len() as f64;
     interleave.cycles = cycles * points / (interleave.rows * width) as f64;
     Some(interleave)
+}
+
+/// What puts the lanes of a block together.
+struct Picks {
+    /// Vectors that what a block loads lies in.
+    vectors: i64,
+    /// How often lanes are taken from one of them.
+    count: i64,
 }
 
 impl Interleave {
@@ -213,22 +223,24 @@ impl Interleave {
         address: &Lin,
         guards: &[Guard],
         rows: i64,
-    ) -> Option<Option<(i64, i64)>> {
+    ) -> Option<Option<Interval>> {
         let (inside, _) = self.sorted(guards)?;
         let all = || (0..rows * self.width).filter_map(|p| self.ahead(dag, address, &inside, p));
-        Some(all().min().zip(all().max()))
+        Some(all().map(Interval::one).reduce(Interval::union))
     }
 
     /// How many vectors what a block loads lies in, and how often lanes are taken from one of them.
-    fn picks(&self, dag: &Dag, address: &Lin, guards: &[Guard]) -> Option<(i64, i64)> {
+    fn picks(&self, dag: &Dag, address: &Lin, guards: &[Guard]) -> Option<Picks> {
         let (inside, _) = self.sorted(guards)?;
-        let Some((low, high)) = self.reach(dag, address, guards, self.rows)? else { return Some((0, 0)) };
+        let Some(Interval { low, high }) = self.reach(dag, address, guards, self.rows)? else {
+            return Some(Picks { vectors: 0, count: 0 });
+        };
         let lanes = self.lanes as i64;
         let chunk = |number: i64| Some((self.ahead(dag, address, &inside, number)? - low) / lanes);
         let all = self.rows * self.width;
         let from = |first: i64| (first..all.min(first + lanes)).filter_map(chunk).collect::<BTreeSet<i64>>();
-        let picks = (0..all).step_by(self.lanes).map(|first| from(first).len() as i64).sum();
-        Some(((high - low) / lanes + 1, picks))
+        let count = (0..all).step_by(self.lanes).map(|first| from(first).len() as i64).sum();
+        Some(Picks { vectors: (high - low) / lanes + 1, count })
     }
 
     /// The kernel with its run; `None` where an expression is neither one of the run nor one that can be put together.

@@ -19,23 +19,8 @@ use crate::schedule::Schedule;
 /// Bytes of a line of memory.
 pub(crate) const LINE: i64 = 64;
 
-/// The part of the last cache that stays.
-pub(crate) const STAYS: f64 = 0.75;
-
 /// The least bytes of a store that goes past the caches.
 pub(crate) const LEAST: usize = 16;
-
-/// The least lines of a row that is done from line to line, and of a part of it.
-pub(crate) struct LeastLines {
-    row: i64,
-    part: i64,
-}
-
-/// Those of one that goes past the caches.
-const PAST: LeastLines = LeastLines { row: 6, part: 2 };
-
-/// Lines of one that stays in them, and of a part of it.
-const NEAR: LeastLines = LeastLines { row: 8, part: 8 };
 
 /// The bytes of the elements that a kernel writes.
 pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
@@ -46,17 +31,16 @@ pub(crate) fn written(dag: &Dag, outputs: &[Output]) -> f64 {
 /// fills more than three quarters of them comes from memory again. Copies in whole lines do not wait for that where the last
 /// cache is distant ([`Target::mesh_llc`]).
 fn is_worth(dag: &Dag, outputs: &[Output], last: LoopId, target: &Target) -> bool {
-    /// So many times what the second caches hold goes past a distant one.
-    const SECOND: usize = 4;
     let once = outputs.iter().all(|o| o.join.is_none());
     let written = written(dag, outputs);
     let copies = reads(dag, outputs, written);
     let moved = if copies { 2.0 * written } else { written };
-    let mut most = STAYS * target.llc_bytes as f64;
+    let limits = &target.thresholds;
+    let mut most = limits.llc_part * target.llc_bytes as f64;
     if copies && target.mesh_llc && begin_alike(dag, outputs, last) {
-        most = most.min((SECOND * target.threads * target.l2_bytes()) as f64);
+        most = most.min(limits.mesh_l2_caches * (target.threads * target.l2_bytes()) as f64);
     }
-    target.has_non_temporal_stores && once && (target.treats_all_as_large || moved >= most)
+    target.has_non_temporal_stores && once && moved >= most
 }
 
 /// Is nothing read that counts, by several threads, and does the last cache take in enough of what is written? The other
@@ -86,8 +70,8 @@ fn reads(dag: &Dag, outputs: &[Output], bytes: f64) -> bool {
 /// Does a kernel of the row emitter with this schedule store past the caches?
 pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, target: &Target) {
     let Some(&last) = schedule.order.last().filter(|&&l| is_worth(dag, outputs, l, target)) else { return };
-    let [row, part] = least(PAST, target);
-    let long = is_long(dag, outputs, dag.extent(last), row);
+    let least = target.thresholds.lines_past_caches;
+    let long = is_long(dag, outputs, dag.extent(last), least.row_bytes);
     let stores_lines = match (&schedule.outer_vector, &schedule.interleave) {
         (Some(short), _) => short.stores_blocks(dag),
         (_, Some(interleave)) => {
@@ -101,7 +85,7 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
         }
     };
     schedule.streams = stores_lines && !is_absorbed(dag, outputs, target);
-    schedule.shift = (stores_lines && long).then_some(part);
+    schedule.shift = (stores_lines && long).then_some(least.part_bytes);
 }
 
 /// Rows of a kernel that does little but move them: where they leave the nearest caches at all, parts that begin between
@@ -109,19 +93,15 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
 pub(crate) fn near(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<i64> {
     let &last = schedule.order.last().filter(|_| schedule.is_plain() && schedule.lanes > 1)?;
     let along = outputs.iter().all(|o| o.join.is_none() && o.address.coeff(last) == 1);
-    let [row, part] = least(NEAR, target);
-    let long = is_long(dag, outputs, dag.extent(last), row);
-    (leaves(dag, outputs, target) && along && long).then_some(part)
+    let least = target.thresholds.lines_in_caches;
+    let long = is_long(dag, outputs, dag.extent(last), least.row_bytes);
+    (leaves(dag, outputs, target) && along && long).then_some(least.part_bytes)
 }
 
 /// Do results leave the nearest caches, and are vectors lines, so that each that lies across two is stored twice?
 pub(crate) fn leaves(dag: &Dag, outputs: &[Output], target: &Target) -> bool {
-    let far = target.treats_all_as_large || written(dag, outputs) >= target.l2_share_bytes as f64;
-    far && target.vector_bytes as i64 == LINE
-}
-
-pub(crate) fn least(LeastLines { row, part }: LeastLines, target: &Target) -> [i64; 2] {
-    if target.treats_all_as_large { [1; 2] } else { [row * LINE, part * LINE] }
+    let least = target.thresholds.leaving_l2_shares * target.l2_share_bytes as f64;
+    written(dag, outputs) >= least && target.vector_bytes as i64 == LINE
 }
 
 /// Do all rows along a loop begin at the same place of a line?

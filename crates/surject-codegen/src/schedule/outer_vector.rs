@@ -5,7 +5,7 @@
 //! out, and what is stored along a row is transposed back.
 
 use crate::Target;
-use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
@@ -141,7 +141,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
             let guards_of_row = if reduces { guards.as_slice() } else { &[] };
             let ends = (stride > 1).then(|| reached(dag, (address, guards_of_row), (stride, along)));
             let inside = ends.is_none_or(|ends| {
-                ends.is_some_and(|(low, high)| reduces || low.div_euclid(stride) == high.div_euclid(stride))
+                ends.is_some_and(|r| reduces || r.low.div_euclid(stride) == r.high.div_euclid(stride))
             });
             if guards.iter().any(|g| g.expr.coeff(row) != 0) || !(1..=longest).contains(&stride) || !inside {
                 return None;
@@ -164,7 +164,7 @@ pub(crate) fn reached(
     dag: &Dag,
     (address, guards): (&Lin, &[Guard]),
     (stride, along): (i64, LoopSet),
-) -> Option<(i64, i64)> {
+) -> Option<Interval> {
     /// More combinations are not looked at.
     const MOST: f64 = 4096.0;
     let place = |lin: &Lin, values: &[(LoopId, i64)]| {
@@ -178,15 +178,15 @@ pub(crate) fn reached(
     if dag.points(used) > MOST {
         return None;
     }
-    let mut ends: Option<(i64, i64)> = None;
+    let mut ends: Option<Interval> = None;
     for values in every(dag, &used.loops().collect::<Vec<_>>()) {
         let inside = |g: &&Guard| place(&g.expr, &values).is_some_and(|v| (0..g.bound).contains(&v));
         if own.iter().all(inside) {
             let at = place(address, &values)?;
-            ends = Some(ends.map_or((at, at), |(low, high)| (low.min(at), high.max(at))));
+            ends = Some(ends.map_or(Interval::one(at), |ends| ends.union(Interval::one(at))));
         }
     }
-    ends.filter(|(low, high)| high.checked_sub(*low).is_some_and(|reach| reach < stride))
+    ends.filter(|r| r.high.checked_sub(r.low).is_some_and(|reach| reach < stride))
 }
 
 /// All values of some loops.
@@ -216,12 +216,21 @@ mod tests {
         let window = lin(&[(i, 8), (j, 1), (k, 1)], -1);
         let inside = Guard { expr: lin(&[(j, 1), (k, 1)], -1), bound: 8 };
         // One element on either side of a row is not there.
-        assert_eq!((of(&window, &[]), of(&window, std::slice::from_ref(&inside))), (None, Some((0, 7))));
+        assert_eq!(
+            (of(&window, &[]), of(&window, std::slice::from_ref(&inside))),
+            (None, Some(Interval { low: 0, high: 7 }))
+        );
         let rolled = lin(&[(i, 8), (j, 1)], -1);
-        assert_eq!(of(&rolled, &[Guard { expr: lin(&[(j, 1)], -1), bound: 7 }]), Some((0, 6)));
+        assert_eq!(
+            of(&rolled, &[Guard { expr: lin(&[(j, 1)], -1), bound: 7 }]),
+            Some(Interval { low: 0, high: 6 })
+        );
         // Nothing is known of the others where a guard speaks of a loop that runs.
         assert_eq!(of(&window, &[Guard { expr: lin(&[(j, 1), (m, 1)], 0), bound: 8 }]), None);
-        assert_eq!(of(&window, &[inside, Guard { expr: lin(&[(m, 1)], 0), bound: 3 }]), Some((0, 7)));
+        assert_eq!(
+            of(&window, &[inside, Guard { expr: lin(&[(m, 1)], 0), bound: 3 }]),
+            Some(Interval { low: 0, high: 7 })
+        );
         // A condition that never holds.
         assert_eq!(of(&rolled, &[Guard { expr: lin(&[(j, 1)], 8), bound: 3 }]), None);
     }

@@ -100,8 +100,8 @@ impl Load {
     /// Is it of something that no cache holds, some of whose elements are read from the last to the first?
     fn is_reversed(&self, dag: &Dag, target: &Target) -> bool {
         let bytes = dag.points(self.address.loops()) * self.size as f64;
-        let far = target.treats_all_as_large || bytes > target.llc_bytes as f64 / 2.0;
-        far && self.along.is_some() && self.address.terms.iter().any(|t| t.1 < 0)
+        let far = target.thresholds.reversed_llcs * target.llc_bytes as f64;
+        bytes > far && self.along.is_some() && self.address.terms.iter().any(|t| t.1 < 0)
     }
 
     /// Are these two passes over the same row?
@@ -132,7 +132,7 @@ impl Load {
         if all.iter().any(|other| other.pass == self.pass && !self.is_of_row(other)) {
             return false;
         }
-        let last = if target.treats_all_as_large { 0.0 } else { target.llc_bytes as f64 };
+        let last = target.thresholds.prefetched_llcs * target.llc_bytes as f64;
         let bytes = dag.points(self.address.loops()) * self.size as f64;
         let (row, beyond) = (self.row(dag), bytes > last);
         // The beginnings of other rows are lines that were read.
@@ -208,7 +208,7 @@ pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<
 
 /// Everything that is loaded from far away, once for every pass over it.
 fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
-    let near = if target.treats_all_as_large { 0 } else { target.l2_share_bytes };
+    let near = target.thresholds.prefetched_l2_shares * target.l2_share_bytes as f64;
     let inside = dag.all_reachable(roots).into_iter().filter_map(|n| match dag[n].node {
         Node::Reduce { body, .. } => Some((Some(n), vec![body])),
         _ => None,
@@ -219,17 +219,14 @@ fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Lo
         for &id in &nodes {
             let Node::Load { buf, address, .. } = &dag[id].node else { continue };
             let size = Elem::in_memory(dag[id].dtype).size() as i64;
-            if *buf == Buf::OWN
-                || when(*buf).is_none()
-                || dag.points(address.loops()) * size as f64 <= near as f64
-            {
+            if *buf == Buf::OWN || when(*buf).is_none() || dag.points(address.loops()) * size as f64 <= near {
                 continue;
             }
             let along = address.terms.iter().find(|t| t.1.abs() == 1).map(|t| t.0);
             let inside = nodes.iter().filter(|&&n| along.is_some_and(|l| dag[n].deps.contains(l)));
             let cost = inside.map(|&n| node_cost(dag, n)).sum();
             let range = address.range(&dag.extents);
-            let again = range.is_none_or(|(low, high)| dag.points(address.loops()) > (high - low + 1) as f64);
+            let again = range.is_none_or(|r| dag.points(address.loops()) > (r.high - r.low + 1) as f64);
             loads.push(Load { pass, buf: *buf, address: address.clone(), size, along, cost, again });
         }
     }

@@ -6,9 +6,6 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::schedule::Schedule;
 
-/// Cycles below which a task is not worth handing to another thread: about 20 µs.
-const TASK_CYCLES: f64 = 60_000.0;
-
 /// Which units a run of a kernel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
@@ -48,7 +45,9 @@ pub(crate) struct Grain {
 
 impl Grain {
     /// Rows that are worked through: more tasks, which start with what is in no cache, made them slower.
-    pub(crate) const ROWS: Grain = Grain { tasks: 4, cycles: TASK_CYCLES, piece: 1 };
+    pub(crate) fn rows(target: &Target) -> Grain {
+        Grain { tasks: 4, cycles: target.thresholds.task_cycles, piece: 1 }
+    }
 }
 
 /// Of the loops that tasks may be cut along, those outside of all long reductions, if these alone give every thread as much
@@ -85,14 +84,13 @@ pub(crate) fn units(
     target: &Target,
     (free, grain): (LoopSet, &Grain),
 ) -> Units {
-    let cycles = if target.treats_all_as_large { f64::INFINITY } else { schedule.cycles };
     let Some((&last, outer)) = order.split_last() else { return Units::WHOLE };
     // Nothing, and less than two of the usual tasks, are not handed out.
     let empty = order.iter().any(|&l| dag.extent(l) == 0);
-    if empty || cycles < 2.0 * TASK_CYCLES || target.threads <= 1 {
+    if empty || schedule.cycles < 2.0 * target.thresholds.task_cycles || target.threads <= 1 {
         return Units::WHOLE;
     }
-    let tasks = (cycles / grain.cycles).floor().min((grain.tasks * target.threads) as f64) as i64;
+    let tasks = (schedule.cycles / grain.cycles).floor().min((grain.tasks * target.threads) as f64) as i64;
     // Every thread has as much to do.
     let threads = target.threads as i64;
     let tasks = (tasks + threads - 1) / threads * threads;

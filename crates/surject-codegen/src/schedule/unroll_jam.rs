@@ -10,13 +10,14 @@
 //! block. Outside, the terms are what the fill makes of them: nothing is left out, as 0 times infinity is not 0.
 
 use crate::Target;
-use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, GuardFact, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::{Schedule, cuts};
 use std::collections::HashMap;
+use std::ops::Range;
 use surject_ir::{AccOp, BinaryOp, DType};
 
 /// Windows of a block, at most: of what the cache of a thread holds, and of what comes from further away.
@@ -54,7 +55,7 @@ pub struct UnrollJam {
     pub(crate) within: Vec<Guard>,
     pub(crate) rows: Vec<Guard>,
     /// The windows all of whose terms meet the conditions on them.
-    pub(crate) whole: (i64, i64),
+    pub(crate) whole: Range<i64>,
     /// Does the cache of a thread hold what is read? Then some channels are done of all windows, and the factors stay in
     /// registers' reach; else all channels of some windows, as they lie in memory.
     pub(crate) near: bool,
@@ -173,11 +174,11 @@ impl Windows {
     fn is_near(&self, dag: &Dag, target: &Target) -> Option<bool> {
         let size = Elem::of(dag[self.sum].dtype).size() as i64;
         let bytes = |address: &Lin| {
-            let (low, high) = address.range(&dag.extents)?;
+            let Interval { low, high } = address.range(&dag.extents)?;
             high.checked_sub(low)?.checked_mul(size)
         };
         let read = self.loads.iter().map(bytes).sum::<Option<i64>>()?;
-        Some(target.treats_all_as_large || read <= target.l2_bytes() as i64)
+        Some(read as f64 <= target.thresholds.jammed_l2_caches * target.l2_bytes() as f64)
     }
 }
 
@@ -200,8 +201,8 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     let blocks = (extent + most - 1) / most;
     let windows = (extent + blocks - 1) / blocks;
     let whole = whole(dag, &within, along).ok_or(Refused(CONDITIONS))?;
-    let ends = (whole.0 + windows - 1) / windows;
-    let short = ends <= ENDS && extent - whole.1.max(whole.0) <= ENDS * windows;
+    let ends = (whole.start + windows - 1) / windows;
+    let short = ends <= ENDS && extent - whole.end.max(whole.start) <= ENDS * windows;
     need(short, "too many windows lie across an edge")?;
     let [inside, outside] =
         [Holds::All, Holds::None].map(|holds| terms_where(dag, body, &found.nodes, holds));
@@ -291,11 +292,11 @@ fn terms_where(dag: &mut Dag, body: NodeId, nodes: &[NodeId], holds: Holds) -> O
 }
 
 /// The windows for all of whose terms conditions hold.
-fn whole(dag: &Dag, guards: &[Guard], along: LoopId) -> Option<(i64, i64)> {
-    let (mut low, mut high) = (0, dag.extent(along));
+fn whole(dag: &Dag, guards: &[Guard], along: LoopId) -> Option<Range<i64>> {
+    let mut whole = 0..dag.extent(along);
     for guard in guards {
-        let [first, end] = cuts::always(guard, along, dag).filter(|_| guard.expr.coeff(along) > 0)?;
-        (low, high) = (low.max(first), high.min(end));
+        let part = cuts::always(guard, along, dag).filter(|_| guard.expr.coeff(along) > 0)?;
+        whole = whole.start.max(part.start)..whole.end.min(part.end);
     }
-    Some((low, high))
+    Some(whole)
 }

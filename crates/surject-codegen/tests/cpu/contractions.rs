@@ -1,14 +1,15 @@
 //! Kernels of the contraction emitter.
 
+use crate::convolutions::convolution;
 use crate::harness::*;
+use crate::narrow_products::{halves, narrow};
 use crate::rows::matmul;
-use surject_codegen::{Target, lower};
-use surject_index::{Affine, Fill, IndexMap};
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Program, Scalar, UnaryOp};
-use surject_runtime::tiles::Tiles;
+use surject_codegen::{Target, Thresholds, lower};
+use surject_index::{Affine, IndexMap};
+use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
 
 /// `acc + at output axes (x * y)` over a space, with the factors read along these axes.
-fn contract(
+pub fn contract(
     f: &mut Function,
     sizes: &[u64],
     out: &[usize],
@@ -119,146 +120,10 @@ fn attention_as_one_field() {
     check_with(attention(30, 50, 40), 1e-4, None);
 }
 
-/// A convolution with padding and stride, as its own im2col.
-pub fn convolution(n: u64, size: u64, channels: u64, filters: u64, stride: i64) -> Function {
-    let (mut f, p) =
-        function(&[(DType::F32, &[n, size, size, channels]), (DType::F32, &[3, 3, channels, filters])]);
-    let out = (size - 1) / stride as u64 + 1;
-    let all = space(&[n, out, out, filters, 3, 3, channels]);
-    let at = |o: usize, w: usize| {
-        let mut a = Affine::strided(7, o, stride, -1);
-        a.coeffs[w] = 1;
-        a
-    };
-    let components = vec![Affine::axis(7, 0), at(1, 4), at(2, 5), Affine::axis(7, 6)];
-    let zero = Fill(Scalar::zero(DType::F32).bits());
-    let map =
-        IndexMap::partial(all.clone(), space(&[n, size, size, channels]), components, vec![], zero).unwrap();
-    let x = f.fields.read(map, p[0]).unwrap();
-    let w = f.fields.read(IndexMap::projection(&all, &[4, 5, 6, 3]), p[1]).unwrap();
-    let product = f.fields.binary(BinaryOp::Mul, x, w).unwrap();
-    let y = f.fields.acc(AccOp::Add, IndexMap::projection(&all, &[0, 1, 2, 3]), product).unwrap();
-    result(&mut f, y);
-    f
-}
-
 /// For a machine with vectors of 16 lanes.
-fn lowered(function: Function) -> surject_codegen::LoweredModule {
+pub fn lowered(function: Function) -> surject_codegen::LoweredModule {
     let program = surject_ir::Program { name: String::new(), functions: vec![function] };
     surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap()
-}
-
-#[test]
-fn convolutions() {
-    check_with(convolution(2, 9, 5, 20, 1), 1e-4, None);
-    check_with(convolution(1, 12, 16, 33, 2), 1e-4, None);
-    // Rows of a panel apart in memory, and a last loop of the rows that is no multiple of a tile.
-    check_with(convolution(2, 16, 3, 20, 2), 1e-4, None);
-    check_with(convolution(2, 15, 3, 20, 1), 1e-4, None);
-    check_with(convolution(1, 30, 3, 9, 2), 1e-4, None);
-    // Tiles inside, at a border, and across the end of a row.
-    for (batch, size, channels, filters, stride) in
-        [(1, 40, 4, 20, 1), (2, 27, 7, 64, 1), (1, 49, 5, 33, 2), (1, 33, 17, 16, 1), (2, 20, 3, 130, 1)]
-    {
-        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
-    }
-}
-
-#[test]
-fn rows_at_a_border_are_copied() {
-    // Whole vectors of channels, and a last one that begins earlier; tiles that go on in the next row of the image.
-    for (batch, size, channels, filters, stride) in
-        [(1, 26, 32, 33, 1), (2, 25, 16, 40, 1), (1, 33, 19, 40, 1), (1, 49, 19, 40, 2)]
-    {
-        let module = lowered(convolution(batch, size, channels, filters, stride));
-        assert!(module.text.contains("_dense("), "{}", module.plan);
-        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
-    }
-}
-
-#[test]
-fn tensors_have_a_frame() {
-    // The rows of a tile in one loop, cut off at its end, and in two; windows that step over elements.
-    for (batch, size, channels, filters, stride) in [
-        (1, 20, 16, 40, 1),
-        (2, 13, 19, 40, 1),
-        (2, 16, 35, 70, 2),
-        (1, 21, 12, 40, 1),
-        (2, 16, 24, 16, 1),
-        (4, 8, 16, 64, 1),
-        (6, 31, 3, 8, 2),
-    ] {
-        let module = lowered(convolution(batch, size, channels, filters, stride));
-        let plan = module.plan.to_string();
-        assert!(plan.contains("in place columns"), "{plan}");
-        check_with(convolution(batch, size, channels, filters, stride), 1e-4, None);
-    }
-}
-
-/// Conditions in every form: on one axis alone, backwards, wider than the tensor, on both sides of it, twice on one axis;
-/// and those that do not belong to an address, which keep their conditions. A value outside need not be zero.
-#[test]
-fn frames_of_every_form() {
-    let cases = [
-        // Along one axis alone; the windows of the other one overlap.
-        ("8,24,40", "x[i + m,j + n - 1,o]", "0 <= j + n - 1 < 24", true),
-        ("6,26,40", "x[i + m - 1,j + n,o]", "0 <= i + m - 1 < 6", true),
-        // Backwards, and with steps.
-        ("6,24,40", "x[i + m - 1,24 - j - n,o]", "0 <= 24 - j - n < 24 and 0 <= i + m - 1 < 6", true),
-        ("6,24,40", "x[i - 2*m + 2,j + 2*n - 2,o]", "0 <= j + 2*n - 2 < 24 and 0 <= i - 2*m + 2 < 6", true),
-        // The tensor is smaller than what is read, or lies in it from an offset on.
-        ("4,9,40", "x[i + m - 2,j + n - 7,o]", "0 <= j + n - 7 < 9 and 0 <= i + m - 2 < 4", true),
-        // Not all of the tensor.
-        (
-            "6,24,40",
-            "x[i + m - 1,j + n - 1,o]",
-            "0 <= j + n - 1 < 22 and 0 <= i + m - 1 < 6 and 0 <= j + n - 3 < 23",
-            true,
-        ),
-        // A loop in two conditions.
-        (
-            "6,24,40",
-            "x[i + m - 1,j + n - 1,o]",
-            "0 <= j + n - 1 < 24 and 0 <= i + m - 1 < 6 and 0 <= 25 - i - j < 26",
-            false,
-        ),
-    ];
-    for (shape, read, holds, framed) in cases {
-        for fill in ["0.0f32", "2.5f32"] {
-            let text = format!(
-                "func main(x: f32[{shape}], w: f32[3,3,40,20]) -> (y) {{
-  y : f32[6,24,20] =:+ over i<6, j<24, l<20, m<3, n<3, o<40 at [i,j,l]: ({read} where {holds} else {fill}) * w[m,n,o,l]
-}}
-"
-            );
-            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            // Where it is tried, whether it pays or not.
-            let target =
-                surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
-            let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
-            assert_eq!(plan.contains("in place columns"), framed, "{text}{plan}");
-            check_with(program.functions[0].clone(), 1e-4, None);
-        }
-    }
-}
-
-/// Windows over 8-bit integers: the pairs of few channels are vectors of fewer lanes, whether that is a whole number or not.
-#[test]
-fn windows_over_narrow_integers() {
-    for channels in [8, 11, 24, 35] {
-        let text = format!(
-            "func main(x: i8[1,12,13,{channels}], w: i8[3,3,{channels},20]) -> (y) {{
-  t : i32[1,12,13,{channels}] =: over i<1, j<12, k<13, l<{channels}: i32(x[i,j,k,l])
-  y : i32[1,12,13,20] =:+ over i<1, j<12, k<13, l<20, m<3, n<3, o<{channels} at [i,j,k,l]: (t[i,j + m - 1,k + n - 1,o] \
-             where 0 <= k + n - 1 < 13 and 0 <= j + m - 1 < 12 else 0i32) * i32(w[m,n,o,l])
-}}
-"
-        );
-        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let module = lowered(program.functions[0].clone());
-        assert!(!module.plan.to_string().contains("t@"), "{}", module.plan);
-        check_with(program.functions[0].clone(), 0.0, None);
-    }
 }
 
 #[test]
@@ -291,165 +156,6 @@ fn rows_in_place() {
             );
             result(&mut f, c);
             check_with(f, 1e-4, None);
-        }
-    }
-}
-
-/// A product of 8-bit integers, converted to 32 bits, with zero points subtracted or not.
-fn narrow(sizes: [u64; 3], types: [DType; 2], zero: Option<i128>, turned: bool) -> Function {
-    let [m, k, n] = sizes;
-    let of_y: &[u64] = if turned { &[n, k] } else { &[k, n] };
-    let (mut f, p) = function(&[(types[0], &[m, k]), (types[1], of_y)]);
-    let factors: Vec<FieldId> = p
-        .iter()
-        .map(|&x| {
-            let wide = f.fields.convert(DType::I32, x);
-            let Some(zero) = zero else { return wide };
-            let space = f.fields[wide].space.clone();
-            let zero = f.fields.constant(&space, Scalar::from_i128(DType::I32, zero));
-            f.fields.binary(BinaryOp::Sub, wide, zero).unwrap()
-        })
-        .collect();
-    let y: &[usize] = if turned { &[1, 2] } else { &[2, 1] };
-    let c = contract(&mut f, &[m, n, k], &[0, 1], (factors[0], &[0, 2]), (factors[1], y));
-    result(&mut f, c);
-    f
-}
-
-#[test]
-fn products_of_narrow_integers() {
-    use DType::{I8, I16, U8, U16};
-    for types in [[I8, I8], [U8, I8], [I8, U8], [U8, U8], [I16, U8], [I16, I16], [U16, I8]] {
-        for (sizes, turned) in [
-            ([33, 64, 50], false),
-            ([40, 37, 48], true),
-            ([20, 71, 40], false),
-            ([17, 66, 33], true),
-            ([70, 259, 90], false),
-        ] {
-            for zero in [None, Some(-7)] {
-                let function = narrow(sizes, types, zero, turned);
-                // The extremes among them: products of the smallest numbers overflow where they are added.
-                let args = function.params.iter().enumerate().map(|(i, &p)| {
-                    let mut buffer = values(function.ty(p), i as u64 + 3);
-                    let low = Scalar::from_i128(
-                        types[i],
-                        if types[i].is_unsigned_int() { 0 } else { i16::MIN.into() },
-                    );
-                    let low = if types[i] == I8 { Scalar::from_i128(I8, i8::MIN.into()) } else { low };
-                    (0..buffer.len()).step_by(3).for_each(|e| buffer.set(e, low));
-                    (0..buffer.len()).step_by(7).for_each(|e| buffer.set(e, low));
-                    buffer
-                });
-                let args = args.collect();
-                check_with(function, 0.0, Some(args));
-            }
-        }
-    }
-}
-
-/// A product of halves, or of integers that are halves too, in `f32`.
-fn halves([m, k, n]: [u64; 3], types: [DType; 2], turned: bool) -> Function {
-    let of_y: &[u64] = if turned { &[n, k] } else { &[k, n] };
-    let (mut f, p) = function(&[(types[0], &[m, k]), (types[1], of_y)]);
-    let factors: Vec<FieldId> = p.iter().map(|&x| f.fields.convert(DType::F32, x)).collect();
-    let y: &[usize] = if turned { &[1, 2] } else { &[2, 1] };
-    let c = contract(&mut f, &[m, n, k], &[0, 1], (factors[0], &[0, 2]), (factors[1], y));
-    result(&mut f, c);
-    f
-}
-
-#[test]
-fn products_of_halves() {
-    use DType::{BF16, I8, U8};
-    for types in [[BF16, BF16], [BF16, U8], [I8, BF16]] {
-        for (sizes, turned) in
-            [([33, 64, 50], false), ([40, 37, 48], true), ([20, 71, 40], false), ([70, 66, 33], true)]
-        {
-            check_with(halves(sizes, types, turned), 1e-5, None);
-        }
-    }
-}
-
-/// What is in registers for tiles is the same for every machine that has them, and nothing is where there are none.
-#[test]
-fn registers_for_tiles() {
-    use DType::{BF16, I8, U8};
-    let bytes = |types| narrow([40, 96, 33], types, None, false);
-    let products = [
-        (bytes([I8, I8]), "tdpbssd"),
-        (bytes([I8, U8]), "tdpbsud"),
-        (bytes([U8, I8]), "tdpbusd"),
-        (bytes([U8, U8]), "tdpbuud"),
-        (halves([40, 96, 33], [BF16, BF16], true), "tdpbf16ps"),
-    ];
-    for (function, product) in products {
-        let program = Program { name: String::new(), functions: vec![function] };
-        for has in [true, false] {
-            let tiles = Tiles { bytes: has, halves: has };
-            let target = Target { tiles, has_pmaddwd: true, has_bf16_dot: true, ..Target::wide() };
-            let module = lower(&program, "main", &target).unwrap();
-            assert_eq!(module.text.contains(&format!("llvm.x86.{product}")), has, "{product}");
-            assert_eq!(module.plan.to_string().contains("tile 32x32 in registers for tiles"), has);
-        }
-    }
-}
-
-/// Rows that lie next to each other are turned: whole panels in blocks, the last one value by value.
-#[test]
-fn columns_by_columns() {
-    for (from, to) in [(DType::I8, DType::I32), (DType::U8, DType::I32), (DType::BF16, DType::F32)] {
-        for [k, m, n] in [[96, 64, 40], [71, 70, 50], [33, 32, 16], [131, 33, 90], [64, 100, 33]] {
-            let (mut f, p) = function(&[(from, &[k, m]), (from, &[k, n])]);
-            let [x, y] = [p[0], p[1]].map(|x| f.fields.convert(to, x));
-            let c = contract(&mut f, &[m, n, k], &[0, 1], (x, &[2, 0]), (y, &[2, 1]));
-            result(&mut f, c);
-            check_with(f, 1e-5, None);
-        }
-    }
-}
-
-/// Of two summed loops the longer one has several points in an element, wherever it is.
-#[test]
-fn sums_over_two_loops_of_narrow_factors() {
-    for (from, to) in [(DType::I8, DType::I32), (DType::BF16, DType::F32)] {
-        for [m, n, k, l] in [[40, 33, 64, 3], [33, 16, 3, 71], [64, 40, 67, 5]] {
-            for (x_order, y_order) in [([0, 2, 3], [3, 2, 1]), ([2, 3, 0], [1, 2, 3]), ([3, 2, 0], [2, 1, 3])]
-            {
-                let sizes = [m, n, k, l];
-                let of = |order: [usize; 3]| order.map(|axis| sizes[axis]);
-                let (mut f, p) = function(&[(from, &of(x_order)), (from, &of(y_order))]);
-                let [x, y] = [p[0], p[1]].map(|x| f.fields.convert(to, x));
-                let c = contract(&mut f, &sizes, &[0, 1], (x, &x_order), (y, &y_order));
-                result(&mut f, c);
-                check_with(f, 1e-5, None);
-            }
-        }
-    }
-}
-
-#[test]
-fn subnormal_halves_are_no_zeros() {
-    // One of the summed points: a subnormal number in a few rows, zero in the others, times a large number.
-    for (sizes, turned) in [([50, 64, 40], false), ([50, 35, 40], true), ([17, 64, 70], true)] {
-        for at in [6, 7, sizes[1] as usize - 1] {
-            let function = halves(sizes, [DType::BF16, DType::BF16], turned);
-            let [m, k, n] = sizes.map(|s| s as usize);
-            let mut args: Vec<_> = function
-                .params
-                .iter()
-                .enumerate()
-                .map(|(i, &p)| values(function.ty(p), i as u64 + 3))
-                .collect();
-            for row in 0..m {
-                let bits = if row % 9 == 2 { 1 << (row % 7) } else { 0 };
-                args[0].set(row * k + at, Scalar::from_bits(DType::BF16, bits));
-            }
-            for column in 0..n {
-                let place = if turned { column * k + at } else { at * n + column };
-                args[1].set(place, Scalar::from_f64(DType::BF16, 1e38));
-            }
-            check_with(function, 1e-5, Some(args));
         }
     }
 }
@@ -491,28 +197,8 @@ fn panels_that_are_packed_side_by_side() {
 }
 
 /// Targets that pack panels side by side wherever that is possible: one without registers for tiles, and this machine.
-fn eager() -> [Target; 2] {
-    [Target::wide(), Target::host()].map(|target| Target { treats_all_as_large: true, ..target })
-}
-
-/// The subnormal factors of some panels, among their first terms or their last.
-#[test]
-fn subnormal_halves_in_panels_side_by_side() {
-    for at in [0, 17, 74] {
-        let (function, [m, k, n]) = (halves([40, 75, 700], [DType::BF16, DType::BF16], false), [40, 75, 700]);
-        let mut args: Vec<_> =
-            function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 3)).collect();
-        for row in 0..m {
-            args[0].set(row * k + at, Scalar::from_f64(DType::BF16, 1e38));
-        }
-        for column in 0..n {
-            let bits = if column % 90 == 2 { 1 << (column % 7) } else { 0 };
-            args[1].set(at * n + column, Scalar::from_bits(DType::BF16, bits));
-        }
-        for plan in check_on(function, 1e-5, Some(args), &eager()) {
-            assert!(plan.contains("side by side"), "{plan}");
-        }
-    }
+pub fn eager() -> [Target; 2] {
+    [Target::wide(), Target::host()].map(|target| Target { thresholds: Thresholds::least(), ..target })
 }
 
 /// c[b,i,j] = sum over n of x[b,i,n] y[b,j,n]
@@ -554,36 +240,6 @@ fn columns_that_are_packed_as_needed() {
     let sum = f.fields.binary(BinaryOp::Add, c, z).unwrap();
     result(&mut f, sum);
     check_with(f, 1e-4, None);
-}
-
-#[test]
-fn gradients_of_weights() {
-    // dw[i,j,c,f] = sum over n, y, x of x[n,y+i-1,x+j-1,c] dy[n,y,x,f], with channels that do not fill a tile.
-    for (size, channels, filters, dtype) in [
-        (9, 7, 20, DType::F32),
-        (6, 15, 33, DType::F32),
-        (5, 29, 16, DType::F64),
-        (7, 23, 24, DType::I32),
-        (8, 20, 36, DType::F32),
-    ] {
-        let (mut f, p) = function(&[(dtype, &[2, size, size, channels]), (dtype, &[2, size, size, filters])]);
-        let all = space(&[3, 3, channels, filters, 2, size, size]);
-        let at = |o: usize, w: usize| {
-            let mut a = Affine::strided(7, o, 1, -1);
-            a.coeffs[w] = 1;
-            a
-        };
-        let components = vec![Affine::axis(7, 4), at(5, 0), at(6, 1), Affine::axis(7, 2)];
-        let zero = Fill(Scalar::zero(dtype).bits());
-        let map = IndexMap::partial(all.clone(), space(&[2, size, size, channels]), components, vec![], zero)
-            .unwrap();
-        let x = f.fields.read(map, p[0]).unwrap();
-        let y = f.fields.read(IndexMap::projection(&all, &[4, 5, 6, 3]), p[1]).unwrap();
-        let product = f.fields.binary(BinaryOp::Mul, x, y).unwrap();
-        let w = f.fields.acc(AccOp::Add, IndexMap::projection(&all, &[0, 1, 2, 3]), product).unwrap();
-        result(&mut f, w);
-        check_with(f, 1e-4, None);
-    }
 }
 
 /// c[i,j] = sum over a few n of x[n,i] y[n,j]
@@ -704,24 +360,6 @@ fn cold_parts() {
     }
 }
 
-/// dw[f,c,i,j] = sum over n, y, x of x[n,c,y+i-1,x+j-1] dy[n,f,y,x]: long sums are not cut along the elements that lie side
-/// by side, so that the rows of a tile are read where they lie.
-#[test]
-fn gradients_of_weights_of_planes() {
-    let (size, channels, filters) = (28, 8, 16);
-    let text = format!(
-        "func main(x: f32[16,{channels},{size},{size}], y: f32[16,{filters},{size},{size}]) -> (w) {{
-  w : f32[{filters},{channels},3,3] =:+ over f<{filters}, c<{channels}, i<3, j<3, y<{size}, x<{size}, n<16 at [f,c,i,j]: \
-(x[n,c,y + i - 1,x + j - 1] where 0 <= y + i - 1 < {size} and 0 <= x + j - 1 < {size} else 0.0f32) * y[n,f,y,x]
-}}
-"
-    );
-    let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let plan = lowered(program.functions[0].clone()).plan.to_string();
-    assert!(plan.contains("rows 16 in place columns 9 x 8"), "{plan}");
-    check_with(program.functions[0].clone(), 1e-4, None);
-}
-
 /// Where a module is compiled in parts, what kernels share is in one of them, and the others name it.
 #[test]
 fn parts_share_tiles() {
@@ -739,25 +377,6 @@ fn parts_share_tiles() {
     }
     for function in program.functions {
         check(function);
-    }
-}
-
-/// The groups of a row lie beside each other, so that tasks have all of them.
-#[test]
-fn groups_of_a_convolution() {
-    for (groups, rows, columns) in [(4, 300, 16), (3, 301, 15), (4, 37, 33)] {
-        let text = format!(
-            "func main(x: f32[{rows},{groups},20], y: f32[{groups},20,{columns}]) -> (z) {{\n  \
-             z : f32[{rows},{groups},{columns}] =:+ over i<{rows}, g<{groups}, j<{columns}, k<20 at [i,g,j]: \
-             x[i,g,k] * y[g,k,j]\n}}\n"
-        );
-        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = surject_codegen::Target { treats_all_as_large: true, ..surject_codegen::Target::wide() };
-        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
-        assert!(plan.contains(&format!("batch {groups}")), "{plan}");
-        for function in program.functions {
-            check(function);
-        }
     }
 }
 
@@ -798,7 +417,7 @@ fn functions_that_call_others() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\\n{text}"));
-    let target = Target { threads: 8, treats_all_as_large: true, ..Target::wide() };
+    let target = Target { threads: 8, thresholds: Thresholds::least(), ..Target::wide() };
     let module = lower(&program, "main", &target).unwrap();
     assert!(module.parts.len() > 2);
     let apart = |p: &surject_codegen::Part| p.text.contains("@rows_") && !p.text.contains("@kernel_");
@@ -840,37 +459,6 @@ fn products_with_very_few_columns() {
     }
 }
 
-/// Windows with many channels and few features: sums in lanes along the channels, of several pixels together, whose
-/// weights are stored along the channels first where they lie otherwise; and what is still in tiles.
-#[test]
-fn windows_with_few_features() {
-    let text = |[height, channels, features]: [u64; 3], stride: u64, weights: &str| {
-        let sizes = match weights {
-            "w[l,m,n,o]" => format!("3,3,{channels},{features}"),
-            _ => format!("{features},{channels},3,3"),
-        };
-        let out = height.div_ceil(stride);
-        format!(
-            "func main(x: f32[2,{height},9,{channels}], w: f32[{sizes}]) -> (y) {{
-  y : f32[2,{out},9,{features}] =:+ over i<2, j<{out}, k<9, o<{features}, l<3, m<3, n<{channels} at [i,j,k,o]: (x[i,{stride}*j + l - 1,k + m - 1,n] where 0 <= {stride}*j + l - 1 < {height} and 0 <= k + m - 1 < 9 else 0.0f32) * {weights}
-}}
-"
-        )
-    };
-    let parsed = |text: String| surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    for (sizes, stride) in [([11, 20, 1], 1), ([10, 40, 3], 1), ([11, 16, 2], 2), ([9, 33, 7], 3)] {
-        for weights in ["w[l,m,n,o]", "w[o,n,l,m]"] {
-            check_with(parsed(text(sizes, stride, weights)).functions[0].clone(), 1e-4, None);
-        }
-    }
-    let lanes = |channels: u64, features: u64| {
-        let program = parsed(text([40, channels, features], 1, "w[l,m,n,o]"));
-        !lower(&program, "main", &Target::wide()).unwrap().plan.to_string().contains("contraction")
-    };
-    let all = [(64, 1), (64, 6), (40, 12), (64, 16)];
-    assert_eq!(all.map(|(channels, features)| lanes(channels, features)), [true, true, false, false]);
-}
-
 /// Rows that share what they are multiplied with are summed together; four at a time, or as many as divide them.
 #[test]
 fn rows_of_a_vector_are_summed_together() {
@@ -887,7 +475,7 @@ fn rows_of_a_vector_are_summed_together() {
         let targets = [
             Target::host(),
             Target::wide(),
-            Target { treats_all_as_large: true, threads: 4, ..Target::wide() },
+            Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
         ];
         let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
         assert!(plans.iter().take(2).all(|plan| plan.matches(together).count() >= 2), "{plans:#?}");
@@ -905,8 +493,11 @@ fn rows_that_are_left_behind_read_in_place() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets =
-        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
+    let targets = [
+        Target::host(),
+        Target::wide(),
+        Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
+    ];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }
@@ -921,8 +512,11 @@ fn sums_in_lanes_with_more_behind_them() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let targets =
-        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
+    let targets = [
+        Target::host(),
+        Target::wide(),
+        Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
+    ];
     let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
     assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
 }

@@ -1,7 +1,7 @@
 //! Kernels that run together, a few rows at a time.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_ir::{Function, Program};
 
 fn parsed(text: &str) -> Function {
@@ -15,7 +15,7 @@ fn checked(text: &str) -> String {
     let function = parsed(text);
     check_with(function.clone(), 1e-4, None);
     let program = Program { name: String::new(), functions: vec![function] };
-    let target = Target { treats_all_as_large: true, ..Target::wide() };
+    let target = Target { thresholds: Thresholds::least(), ..Target::wide() };
     lower(&program, "main", &target).unwrap().plan.to_string()
 }
 
@@ -178,7 +178,7 @@ fn columns_of_rows_that_are_at_hand() {
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         check_with(program.functions[0].clone(), 1e-3, None);
-        let target = Target { treats_all_as_large: true, ..Target::wide() };
+        let target = Target { thresholds: Thresholds::least(), ..Target::wide() };
         let plan = lower(&program, "main", &target).unwrap().plan.to_string();
         let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
         assert!(fused.contains("y@") && !fused.contains("a@") && !fused.contains("b@"), "{plan}");

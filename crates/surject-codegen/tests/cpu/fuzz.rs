@@ -1,7 +1,7 @@
 //! Random programs, compiled and interpreted.
 
 use crate::harness::*;
-use surject_codegen::{CodegenError, Target, lower};
+use surject_codegen::{CodegenError, Target, Thresholds, lower};
 use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{DType, interp};
 
@@ -24,9 +24,9 @@ fn compare_seeds(
             2 => half_lines(),
             _ => Target::host(),
         };
-        // Half of them as if they were large.
+        let thresholds = if seed / 4 % 2 == 1 { Thresholds::least() } else { Thresholds::measured() };
         let target = Target {
-            treats_all_as_large: seed / 4 % 2 == 1,
+            thresholds,
             has_non_temporal_stores: Target::host().has_non_temporal_stores,
             has_fast_memcpy: seed / 8 % 2 == 1,
             ..target

@@ -1,6 +1,6 @@
 //! Compiles and runs functions, and compares with the interpreter.
 
-use surject_codegen::{LoweredModule, Target, lower};
+use surject_codegen::{LoweredModule, Target, Thresholds, lower};
 use surject_index::Space;
 use surject_ir::{
     Buffer, DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var,
@@ -160,7 +160,7 @@ pub fn check(function: Function) {
 /// As [`check`], with a tolerance and perhaps with arguments.
 pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>) {
     let eager = Target {
-        treats_all_as_large: true,
+        thresholds: Thresholds::least(),
         has_non_temporal_stores: Target::host().has_non_temporal_stores,
         has_fast_memcpy: true,
         ..Target::wide()

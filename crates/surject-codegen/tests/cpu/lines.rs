@@ -3,7 +3,7 @@
 use crate::harness::*;
 use crate::library::{F, I, binary, call, gather_of_lines};
 use crate::scatters::scatter_of_lines;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_index::IndexMap;
 use surject_ir::*;
 
@@ -80,7 +80,8 @@ fn lines_by_indices_of_a_chain() {
     let sum = f.fields.acc(AccOp::Add, IndexMap::projection(&space(&[200, 72]), &[0]), found).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let module = lower(&program, "main", &Target { treats_all_as_large: true, ..Target::wide() }).unwrap();
+    let module =
+        lower(&program, "main", &Target { thresholds: Thresholds::least(), ..Target::wide() }).unwrap();
     let plan = module.plan.to_string();
     assert!(plan.contains("fused") && !module.text.contains("hint = 2"), "{plan}");
     check_with(f, 1e-5, None);

@@ -1,8 +1,11 @@
 //! Compiled programs against the reference interpreter.
 
 mod assignments;
+mod columns;
 mod complex;
 mod contractions;
+mod convolutions;
+mod folds;
 mod fused;
 mod fuzz;
 mod harness;
@@ -13,15 +16,19 @@ mod lines;
 mod math;
 mod math_double;
 mod memory;
+mod narrow_products;
 mod plans;
 mod pointwise;
 mod polyphase;
 mod quotients;
 mod rows;
+mod scans;
 mod scatters;
 mod selections;
+mod short_rows;
 mod sorts;
 mod sums;
 mod sunk_gathers;
+mod transpositions;
 mod triangular;
 mod unroll_jam;

@@ -1,7 +1,7 @@
 //! What shares memory, what runs once, and what a result may take over.
 
 use crate::harness::*;
-use surject_codegen::{LoweredModule, Target, lower};
+use surject_codegen::{LoweredModule, Target, Thresholds, lower};
 use surject_ir::{DType, Program, Scalar};
 
 /// Lowers a program, runs it against the interpreter, and gives its module for a fixed machine.
@@ -261,7 +261,7 @@ fn no_more_workers_than_have_memory() {
     let program = surject_ir::parse(text).expect("the program is well formed");
     let mut seen = Vec::new();
     for threads in [2, 5, 64] {
-        let target = Target { threads, treats_all_as_large: true, ..Target::wide() };
+        let target = Target { threads, thresholds: Thresholds::least(), ..Target::wide() };
         let text = lower(&program, "main", &target).unwrap().text;
         let value = |name: &str| -> i64 {
             let line = text.lines().rfind(|l| l.starts_with(&format!("{name} = arith.constant "))).unwrap();
@@ -320,7 +320,7 @@ fn what_is_filled_in() {
 /// what no run is: turned around, or too short.
 #[test]
 fn what_is_moved_in_runs() {
-    let eager = Target { has_fast_memcpy: true, treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { has_fast_memcpy: true, thresholds: Thresholds::least(), ..Target::wide() };
     let targets = [eager, Target { has_non_temporal_stores: true, ..eager }, Target { threads: 1, ..eager }];
     for (dtype, neutral, zero) in [
         ("f32", "-0.0f32", "0.0f32"),

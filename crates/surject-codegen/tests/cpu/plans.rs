@@ -1,6 +1,7 @@
 //! What is decided, as text, for a fixed machine.
 
-use crate::contractions::{attention, convolution};
+use crate::contractions::attention;
+use crate::convolutions::convolution;
 use crate::harness::{function, result, space};
 use crate::rows::{matmul, row, softmax};
 use surject_codegen::{LoweredModule, Target, lower};

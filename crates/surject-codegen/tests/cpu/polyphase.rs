@@ -1,7 +1,7 @@
 //! Windows over tensors with holes: convolutions of dilated tensors, sums and maxima over them.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::{AccOp, BinaryOp, DType, Function, Program, Scalar};
 
@@ -300,7 +300,10 @@ fn phases_that_a_reshape_does_not_divide() {
 }
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
-    let targets =
-        [Target::host(), Target::wide(), Target { treats_all_as_large: true, threads: 4, ..Target::wide() }];
+    let targets = [
+        Target::host(),
+        Target::wide(),
+        Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
+    ];
     check_on(program.functions[0].clone(), 1e-5, None, &targets);
 }

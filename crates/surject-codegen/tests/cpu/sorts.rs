@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::pointwise::special;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_ir::{Buffer, DType};
 
 /// Sorts elements and their numbers along an axis by a comparator of `a`, `b` (elements) and `p`, `q` (numbers), on
@@ -38,7 +38,7 @@ fn sorted(dtype: DType, shape: &[u64], axis: usize, comparator: &str, first: u64
         numbers.set(i, surject_ir::Scalar::from_i128(DType::I32, (i % 97) as i128));
     }
     let args = Some(vec![elements, numbers]);
-    let eager = Target { treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     let targets = [Target::host(), half_lines(), Target::generic(), eager];
     check_on(program.functions[0].clone(), 0.0, args, &targets);
     lower(&program, "main", &Target::wide()).unwrap().plan.to_string()

@@ -1,7 +1,7 @@
 //! How far long sums are from those in twice as many bits.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_ir::{Buffer, DType, Program, Scalar};
 
 /// Numbers between 1 and 2: their sums grow, and so does what each addition is rounded by.
@@ -52,7 +52,7 @@ fn check_error_to(text: &str, most: f64, word: &str, exact: Exact<'_>) {
         threads: 2,
         ..target
     };
-    let eager = Target { treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     let mut plans = String::new();
     for target in [Target::host(), small(Target::host()), small(half_lines()), eager] {
         let module = lower(&program, "main", &target).unwrap();

@@ -1,7 +1,7 @@
 //! Loops with triangular bounds: what a mask or a guard cuts off is not visited, and results are what they were.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
+use surject_codegen::{Target, Thresholds, lower};
 use surject_ir::{Buffer, Function, Program, Scalar};
 
 fn parsed(text: &str) -> Function {
@@ -11,7 +11,7 @@ fn parsed(text: &str) -> Function {
 }
 
 fn targets() -> [Target; 3] {
-    let eager = Target { treats_all_as_large: true, ..Target::wide() };
+    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     [half_lines(), Target::generic(), eager]
 }
 

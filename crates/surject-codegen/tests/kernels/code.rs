@@ -3,17 +3,17 @@
 
 use surject_codegen::code::interpret::Options;
 use surject_codegen::interpret::InterpretError;
-use surject_codegen::{CodegenError, Target, lower};
+use surject_codegen::{CodegenError, Target, Thresholds, lower};
 use surject_ir::testing::random_args;
 use surject_ir::{Buffer, DType, Program};
 use surject_runtime::compare::compare;
 
-/// Processors, each also as if everything were large.
+/// Processors, each also with the least thresholds.
 fn targets() -> impl Iterator<Item = (String, Target)> {
     Target::NAMES.into_iter().flat_map(|name| {
         let target = Target::named(name).expect("it has this name");
-        let large = Target { treats_all_as_large: true, ..target };
-        [(name.to_string(), target), (format!("{name}, large"), large)]
+        let least = Target { thresholds: Thresholds::least(), ..target };
+        [(name.to_string(), target), (format!("{name}, least thresholds"), least)]
     })
 }
 

@@ -72,6 +72,100 @@ fn nest(rng: &mut Rng, parts: Vec<Part>, directives: &mut Vec<Directive>) -> Vec
     all
 }
 
+fn fits_lanes(part: &Part) -> bool {
+    (2..=16).contains(&part.extent)
+}
+
+/// Some of the innermost loops run in step; what does stands inside of everything but lanes. `true`: the last is in lanes.
+fn jam(rng: &mut Rng, inner: &[&Part], directives: &mut Vec<Directive>) -> bool {
+    let mut vectorised = false;
+    let most = inner.iter().skip(1).take_while(|p| p.parallel && p.extent <= 8);
+    let count = rng.below(3).min(most.count());
+    for point in inner.iter().skip(1).take(count) {
+        directives.push(Directive::Jam(point.name.clone()));
+    }
+    if count > 0
+        && let Some(last) = inner.first().filter(|p| p.parallel && p.extent <= 16)
+    {
+        if fits_lanes(last) {
+            directives.push(Directive::Vectorise(last.name.clone()));
+            vectorised = true;
+        } else {
+            directives.push(Directive::Jam(last.name.clone()));
+        }
+    } else {
+        directives.retain(|d| !matches!(d, Directive::Jam(_)));
+    }
+    vectorised
+}
+
+/// How values are computed: sums that are rounded once, comparisons of integers, shared inverses, terms that are kept.
+fn arithmetic(
+    rng: &mut Rng,
+    expression: &Expression,
+    reductions: &[Reduction],
+    directives: &mut Vec<Directive>,
+) {
+    for reduction in reductions.iter().filter(|r| r.sums_products) {
+        if let Some(name) = reduction.loops.first().filter(|_| rng.chance(1, 2)) {
+            let with = Directive::Fma(name.clone());
+            if fits(
+                expression,
+                &Schedule { directives: [&directives[..], std::slice::from_ref(&with)].concat() },
+            )
+            .is_ok()
+            {
+                directives.push(with);
+            }
+        }
+    }
+    let over = |r: &Reduction| r.loops.first().filter(|_| r.compares_floats).cloned().map(Directive::Keys);
+    let shared = expression.loops().into_iter().filter(|l| expression.divides_along(&l.name));
+    let kept = expression.keepable().into_iter().map(|(reduced, at)| Directive::Keep { reduced, at });
+    let more: Vec<Directive> = reductions
+        .iter()
+        .filter_map(over)
+        .chain(shared.map(|l| Directive::Inverse(l.name)))
+        .chain(kept)
+        .collect();
+    for with in more {
+        let changed = Schedule { directives: [&directives[..], &[with]].concat() };
+        if rng.chance(2, 3) && fits(expression, &changed).is_ok() {
+            *directives = changed.directives;
+        }
+    }
+}
+
+/// Where values are on the way: sums of blocks of terms in memory, panels.
+fn memory(
+    rng: &mut Rng,
+    expression: &Expression,
+    reductions: &[Reduction],
+    points: &[String],
+    directives: &mut Vec<Directive>,
+) {
+    // Terms in blocks, outside of some of the points.
+    let mut begins = points.to_vec();
+    for name in reductions.iter().flat_map(|r| &r.loops) {
+        let Some(at) = points.get(rng.below(points.len().max(1))) else { continue };
+        let blocks = if rng.chance(1, 2) { format!("{name}.o") } else { name.clone() };
+        let with = Directive::Accumulate { blocks: blocks.clone(), at: at.clone() };
+        let accumulated = Schedule { directives: [&directives[..], &[with]].concat() };
+        if rng.chance(1, 2) && fits(expression, &accumulated).is_ok() {
+            *directives = accumulated.directives;
+            begins.push(blocks);
+        }
+    }
+    for access in expression.accesses().iter().filter(|a| !a.stored) {
+        let Some(at) = begins.get(rng.below(begins.len().max(1))) else { continue };
+        let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.clone() };
+        let packed = Schedule { directives: [&directives[..], &[with]].concat() };
+        if rng.chance(1, 2) && fits(expression, &packed).is_ok() {
+            *directives = packed.directives;
+        }
+    }
+}
+
 impl Strategy for Guesses {
     fn name(&self) -> &'static str {
         "guesses"
@@ -94,7 +188,6 @@ impl Strategy for Guesses {
         for (point, &level) in points.iter().take(shared).zip(&levels) {
             directives.push(Directive::Parallel(point.name.clone(), level));
         }
-        let lanes = |p: &Part| (2..=16).contains(&p.extent);
         // Threads share loops of one extent, in reductions those of powers of two.
         let mut threads = None;
         let inside = points.iter().skip(shared);
@@ -105,30 +198,11 @@ impl Strategy for Guesses {
             directives.push(Directive::Parallel(point.name.clone(), Level::Thread));
             threads = Some((point.name.clone(), point.extent));
         }
-        let mut vectorised = false;
-        // What runs in step stands inside of everything but lanes.
         let inner: Vec<&Part> = points.iter().skip(shared).rev().collect();
-        if threads.is_none() && (shared == 0 || levels[0] == Level::Task) && rng.chance(1, 2) {
-            let most = inner.iter().skip(1).take_while(|p| p.parallel && p.extent <= 8);
-            let count = rng.below(3).min(most.count());
-            for point in inner.iter().skip(1).take(count) {
-                directives.push(Directive::Jam(point.name.clone()));
-            }
-            if count > 0
-                && let Some(last) = inner.first().filter(|p| p.parallel && p.extent <= 16)
-            {
-                if lanes(last) {
-                    directives.push(Directive::Vectorise(last.name.clone()));
-                    vectorised = true;
-                } else {
-                    directives.push(Directive::Jam(last.name.clone()));
-                }
-            } else {
-                directives.retain(|d| !matches!(d, Directive::Jam(_)));
-            }
-        }
+        let may_jam = threads.is_none() && (shared == 0 || levels[0] == Level::Task);
+        let mut vectorised = may_jam && rng.chance(1, 2) && jam(rng, &inner, &mut directives);
         let jammed = directives.iter().any(|d| matches!(d, Directive::Jam(_)));
-        if let Some(last) = points.iter().skip(shared).next_back().filter(|p| lanes(p) && p.parallel)
+        if let Some(last) = points.iter().skip(shared).next_back().filter(|p| fits_lanes(p) && p.parallel)
             && threads.as_ref().is_none_or(|t| t.0 != last.name)
             && !jammed
             && rng.chance(1, 2)
@@ -159,7 +233,7 @@ impl Strategy for Guesses {
                 threads = Some((part.name.clone(), part.extent));
                 continue;
             }
-            if let Some(last) = inner.last().filter(|p| lanes(p)) {
+            if let Some(last) = inner.last().filter(|p| fits_lanes(p)) {
                 match rng.below(3) {
                     0 if !vectorised && reductions.len() == 1 => {
                         directives.push(Directive::Vectorise(last.name.clone()));
@@ -169,55 +243,9 @@ impl Strategy for Guesses {
                 }
             }
         }
-        for reduction in reductions.iter().filter(|r| r.sums_products) {
-            if let Some(name) = reduction.loops.first().filter(|_| rng.chance(1, 2)) {
-                let with = Directive::Fma(name.clone());
-                if fits(
-                    expression,
-                    &Schedule { directives: [&directives[..], std::slice::from_ref(&with)].concat() },
-                )
-                .is_ok()
-                {
-                    directives.push(with);
-                }
-            }
-        }
-        let over =
-            |r: &Reduction| r.loops.first().filter(|_| r.compares_floats).cloned().map(Directive::Keys);
-        let shared = expression.loops().into_iter().filter(|l| expression.divides_along(&l.name));
-        let kept = expression.keepable().into_iter().map(|(reduced, at)| Directive::Keep { reduced, at });
-        let more: Vec<Directive> = reductions
-            .iter()
-            .filter_map(over)
-            .chain(shared.map(|l| Directive::Inverse(l.name)))
-            .chain(kept)
-            .collect();
-        for with in more {
-            let changed = Schedule { directives: [&directives[..], &[with]].concat() };
-            if rng.chance(2, 3) && fits(expression, &changed).is_ok() {
-                directives = changed.directives;
-            }
-        }
-        // Terms in blocks, outside of some of the points.
-        let mut begins: Vec<String> = points.iter().map(|p| p.name.clone()).collect();
-        for name in reductions.iter().flat_map(|r| &r.loops) {
-            let Some(at) = points.get(rng.below(points.len().max(1))) else { continue };
-            let blocks = if rng.chance(1, 2) { format!("{name}.o") } else { name.clone() };
-            let with = Directive::Accumulate { blocks: blocks.clone(), at: at.name.clone() };
-            let accumulated = Schedule { directives: [&directives[..], &[with]].concat() };
-            if rng.chance(1, 2) && fits(expression, &accumulated).is_ok() {
-                directives = accumulated.directives;
-                begins.push(blocks);
-            }
-        }
-        for access in expression.accesses().iter().filter(|a| !a.stored) {
-            let Some(at) = begins.get(rng.below(begins.len().max(1))) else { continue };
-            let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.clone() };
-            let packed = Schedule { directives: [&directives[..], &[with]].concat() };
-            if rng.chance(1, 2) && fits(expression, &packed).is_ok() {
-                directives = packed.directives;
-            }
-        }
+        arithmetic(rng, expression, &reductions, &mut directives);
+        let points: Vec<String> = points.into_iter().map(|p| p.name).collect();
+        memory(rng, expression, &reductions, &points, &mut directives);
         let schedule = form(rng, expression).unwrap_or(Schedule { directives });
         guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
         Ok(Proposal { schedule, cost: 0.0 })

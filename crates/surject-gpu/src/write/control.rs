@@ -5,7 +5,8 @@ use super::text::Bounds;
 use super::{Agent, Done, KernelWriter, Text, WARP, Writer, count, element, gcd, lanes_of};
 use surject_ir::DType;
 use surject_kernel::{
-    Access, Affine, Level, LoopKind, Op, Part, Region, Source, Space, Statement, Team, Type, Value,
+    Access, Affine, Factors, Level, LoopKind, MatMulSizes, Op, Part, Region, Source, Space, Statement, Team,
+    Tile, Type, Value,
 };
 
 impl<'k> KernelWriter<'k> for Writer<'k> {
@@ -50,18 +51,7 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
                 self.define(results[0], result);
             }
             Op::MatMul { sizes, factors, team, acc, a, b } => {
-                self.is_of_gpu(*factors, [acc, a, b])?;
-                self.synchronise();
-                match team {
-                    Team::One => self.matmul((*sizes, *factors), [acc, a, b])?,
-                    Team::Group => {
-                        let sums = self
-                            .fragments_of(*sizes, [acc, b])?
-                            .ok_or("sums of four warps outside of registers")?;
-                        self.by_group(*sizes, [a, b], &sums)?;
-                    }
-                }
-                self.pending = [true; 2];
+                self.product((*sizes, *factors), *team, [acc, a, b])?;
             }
             Op::For { low, high, step, kind, inits, body } => {
                 let bounds = (low, high, *step);
@@ -101,6 +91,27 @@ impl<'k> KernelWriter<'k> for Writer<'k> {
 }
 
 impl Writer<'_> {
+    /// A product of matrices by a warp or by four of them.
+    fn product(
+        &mut self,
+        (sizes, factors): (MatMulSizes, Factors),
+        team: Team,
+        [acc, a, b]: [&Tile; 3],
+    ) -> Done<()> {
+        self.is_of_gpu(factors, [acc, a, b])?;
+        self.synchronise();
+        match team {
+            Team::One => self.matmul((sizes, factors), [acc, a, b])?,
+            Team::Group => {
+                let sums =
+                    self.fragments_of(sizes, [acc, b])?.ok_or("sums of four warps outside of registers")?;
+                self.by_group(sizes, [a, b], &sums)?;
+            }
+        }
+        self.pending = [true; 2];
+        Ok(())
+    }
+
     /// A serial loop. What an iteration does comes after what the one before did.
     fn serial_loop(
         &mut self,

@@ -8,7 +8,7 @@ use surject_ir::{DType, Scalar};
 use surject_kernel::interpret::{self, Options, Tensor};
 use surject_kernel::{Access, Kernel, parse, verify};
 
-/// The kernels of this file, each with a remark.
+/// The kernels of this file, each with a remark. (Long, as it is a list.)
 pub fn texts() -> Vec<(&'static str, String)> {
     let transposition = |row: usize| {
         format!(

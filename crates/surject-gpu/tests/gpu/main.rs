@@ -3,6 +3,7 @@
 mod arithmetic;
 mod assembler;
 mod boxes;
+mod chain_plans;
 mod chains;
 mod counts;
 mod faults;
@@ -16,6 +17,7 @@ mod programs;
 mod resources;
 mod sorts;
 mod strategies;
+mod strategy_cases;
 mod tf32;
 mod units;
 mod update;

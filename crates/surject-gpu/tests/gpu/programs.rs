@@ -11,7 +11,7 @@ pub fn program(params: &str, assignment: &str) -> Program {
     parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Programs by what they show. Their functions of floats are exact to the last bit or close, as `near` says.
+/// Programs by what they show. Their functions of floats are exact to the last bit or close, as `near` says. (Long, as it is a list.)
 pub fn programs() -> Vec<(String, Program, bool)> {
     let mut all = Vec::new();
     let mut add = |name: String, params: &str, assignment: &str, near: bool| {

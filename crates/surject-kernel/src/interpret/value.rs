@@ -4,7 +4,7 @@ use super::FaultKind;
 use super::agent::{Agent, Lanes};
 use super::run::Done;
 use crate::{Affine, Guard, Op, Type, Value};
-use surject_ir::{DType, Scalar, eval};
+use surject_ir::{AccOp, DType, Scalar, eval};
 
 /// A copy of a value.
 pub(super) fn copy(agent: &Agent, value: Value) -> Lanes {
@@ -117,26 +117,24 @@ pub(super) fn pure(agent: &Agent, op: &Op, ty: Type) -> Done<Vec<Scalar>> {
             lanes(at).iter().map(entry).collect()
         }
         Op::Scale(x, n) => Some(lanes(x).iter().zip(lanes(n)).map(|(&x, &n)| scale(x, n)).collect()),
-        Op::ReduceLanes(op, x) => {
-            let mut all = lanes(x).to_vec();
-            let mut whole = true;
-            for half in crate::halves(all.len()) {
-                let rest = all.split_off(half);
-                for (sum, x) in all.iter_mut().zip(rest) {
-                    match eval::acc(*op, *sum, x) {
-                        Some(joined) => *sum = joined,
-                        None => whole = false,
-                    }
-                }
-            }
-            let mut all = all.into_iter();
-            let first = all.next().filter(|_| whole);
-            let joined = first.and_then(|first| all.try_fold(first, |sum, x| eval::acc(*op, sum, x)));
-            joined.map(|joined| vec![joined])
-        }
+        Op::ReduceLanes(op, x) => reduce_lanes(*op, lanes(x)).map(|joined| vec![joined]),
         _ => None,
     };
     found.ok_or(FaultKind::Undefined)
+}
+
+/// Lanes joined half by half, and then those that are left.
+fn reduce_lanes(op: AccOp, lanes: &[Scalar]) -> Option<Scalar> {
+    let mut all = lanes.to_vec();
+    for half in crate::halves(all.len()) {
+        let rest = all.split_off(half);
+        for (sum, x) in all.iter_mut().zip(rest) {
+            *sum = eval::acc(op, *sum, x)?;
+        }
+    }
+    let mut all = all.into_iter();
+    let first = all.next()?;
+    all.try_fold(first, |sum, x| eval::acc(op, sum, x))
 }
 
 /// `x * y + z`, rounded once.

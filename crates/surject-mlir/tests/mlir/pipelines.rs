@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;
+use surject_codegen::Thresholds;
 use surject_codegen::code::{
     Builder, Elem, Function as CodeFunction, Item, Linkage, Module, Op, Symbol, Temporality, Type,
 };
@@ -52,7 +53,7 @@ fn stock_mlir_opt_lowers_modules_to_the_same_llvm_dialect() {
 /// What is built of operations is what is read from their text, and goes through the same passes.
 #[test]
 fn modules_are_built_as_their_text_says() {
-    let wide = Target { treats_all_as_large: true, ..Target::host() };
+    let wide = Target { thresholds: Thresholds::least(), ..Target::host() };
     let mut parts = 0;
     for seed in 0..60 {
         let program = random_program(seed, 12);

@@ -10,7 +10,7 @@ use crate::lower::emit::{Bounds, Carried, Emitter, ScopeId};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::contraction::matrix::{HIGH, SIDE};
 use crate::schedule::contraction::pairs::Kind;
-use crate::schedule::contraction::windows::Reads;
+use crate::schedule::contraction::windows::{Reads, Terms};
 
 /// Rows of a tile that is multiplied in `f32`.
 const EXACT: usize = 8;
@@ -90,7 +90,12 @@ impl Tiles<'_> {
         inner: Inner<'_>,
     ) -> Result<(), CodegenError> {
         let terms = self.sizes.sum;
-        let reads = Reads { step: terms, nest: vec![(terms, 1)], copied: true, columns: Vec::new() };
+        let reads = Reads {
+            step: terms,
+            nest: vec![Terms { count: terms, stride: 1 }],
+            copied: true,
+            columns: Vec::new(),
+        };
         for first in (0..HIGH as i64).step_by(EXACT) {
             let ahead = em.int(first * terms);
             let rows = self.offset(em, scope, rows, ahead);

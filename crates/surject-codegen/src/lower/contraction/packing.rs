@@ -130,8 +130,8 @@ impl Tiles<'_> {
         let s = &self.sizes;
         let terms = self.c.column_pack(&self.sizes).apart(self.dag, &[self.c.lane])?;
         let bytes = s.panels * s.column_panel() * s.elem.size() as i64;
-        let many = self.target.treats_all_as_large || bytes >= 2 * self.target.l2_share_bytes as i64;
-        (s.panels > 1 && many && terms >= 4 * TERMS).then_some(terms)
+        let least = self.target.thresholds.packed_beside_l2_shares * self.target.l2_share_bytes as f64;
+        (s.panels > 1 && bytes as f64 >= least && terms >= 4 * TERMS).then_some(terms)
     }
 
     /// Panels between these bounds, of each of which `each` tells the columns and the place, some terms of all of them at a

@@ -21,7 +21,7 @@ use crate::machine::elem::Type;
 use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
 use crate::schedule::contraction::terms::together;
-use crate::schedule::contraction::windows::Reads;
+use crate::schedule::contraction::windows::{Reads, Terms};
 use crate::schedule::prefetch::Ask;
 use surject_ir::AccOp;
 
@@ -105,7 +105,9 @@ impl Tiles<'_> {
     /// How many terms are in a vector, if there are several.
     pub(crate) fn group(&self, inner: &Inner<'_>) -> Option<Group> {
         let (s, c) = (&self.sizes, self.c);
-        let &(count, 1) = inner.reads.filter(|_| c.grouped)?.nest.last()? else { return None };
+        let &Terms { count, stride: 1 } = inner.reads.filter(|_| c.grouped)?.nest.last()? else {
+            return None;
+        };
         let apart = self.between_terms(inner.active);
         let lanes = self.target.vector_bytes / s.elem.size();
         let terms = together(apart, lanes, self.target)?;
@@ -351,7 +353,7 @@ impl Tiles<'_> {
             Some(Reads { nest, .. }) => {
                 let last = nest.len().saturating_sub(1);
                 let of_group = |i, n: i64| group.filter(|_| i == last).map_or(n, |g| g.count / g.terms);
-                nest.iter().enumerate().map(|(i, n)| of_group(i, n.0)).collect()
+                nest.iter().enumerate().map(|(i, n)| of_group(i, n.count)).collect()
             }
             None => vec![s.sum],
         };
@@ -383,7 +385,7 @@ impl Tiles<'_> {
         let mut levels: Vec<Level> = match inner.reads {
             Some(Reads { nest, columns, .. }) => {
                 let counts = nest.iter().enumerate();
-                let level = |(i, &(n, stride)): (usize, &(i64, i64))| {
+                let level = |(i, &Terms { count: n, stride }): (usize, &Terms)| {
                     let (count, by) = match (i + 1 == nest.len(), group) {
                         (true, Some(g)) => (em.int(g.count / g.terms), g.terms),
                         (true, None) => (count, stride),

@@ -8,7 +8,7 @@ use crate::lower::contraction::direct::Target;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::units::decode;
 use crate::machine::elem::Type;
-use crate::schedule::contraction::windows::Reads;
+use crate::schedule::contraction::windows::{Reads, Terms};
 use surject_ir::{AccOp, BinaryOp};
 
 /// How the terms of a tile are summed.
@@ -65,7 +65,7 @@ impl Tiles<'_> {
         };
         let stride = em.int(self.between_terms(inner.active));
         let group = self.group(&inner);
-        let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.0);
+        let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.count);
         let count = inner.terms.or(inner.count).unwrap_or_else(|| em.int(terms));
         if op != AccOp::Add || !self.is_product(body) {
             let ends = Ends { rows, columns, stride, count, tile: *tile, apart: *apart };
@@ -92,9 +92,10 @@ impl Tiles<'_> {
                 name.push_str("_dense");
             } else {
                 name.push_str(&format!("_by_{}", number(reads.step)));
-                let (last, outer) = reads.nest.split_last().map_or((1, &[][..]), |(l, outer)| (l.1, outer));
-                for (extent, stride) in outer {
-                    name.push_str(&format!("_{extent}x{}", number(*stride)));
+                let (last, outer) =
+                    reads.nest.split_last().map_or((1, &[][..]), |(l, outer)| (l.stride, outer));
+                for Terms { count, stride } in outer {
+                    name.push_str(&format!("_{count}x{}", number(*stride)));
                 }
                 name.push_str(&format!("_x{}", number(last)));
             }

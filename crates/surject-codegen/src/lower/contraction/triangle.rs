@@ -251,7 +251,7 @@ impl Tiles<'_> {
         let behind = self.times(em, scope, low, s.high);
         let rows = self.offset(em, scope, from.rows, behind);
         let place = from.place.as_ref().zip(self.windows.as_ref()).map(|(place, windows)| {
-            let by = windows.reads.nest.last().map_or(0, |l| l.1);
+            let by = windows.reads.nest.last().map_or(0, |terms| terms.stride);
             let behind = self.times(em, scope, low, by);
             place.beginning(self.offset(em, scope, place.from, behind))
         });

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::code::Value;
-use crate::expression::address::{Lin, LoopSet};
+use crate::expression::address::{Interval, Lin, LoopSet};
 use crate::lower::contraction::Tiles;
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::Elem;
@@ -52,7 +52,7 @@ impl Tiles<'_> {
             // How far the expression moves inside the tile.
             let terms = guard.expr.terms.iter().copied();
             let terms = terms.filter(|t| moving.contains(t.0) || t.0 == windows.last).collect();
-            let (low, high) = Lin { terms, offset: 0 }
+            let Interval { low, high } = Lin { terms, offset: 0 }
                 .range(&extents)
                 .ok_or_else(|| CodegenError::overflow("an address"))?;
             let first = em.lin(&fixed(&guard.expr), rows);

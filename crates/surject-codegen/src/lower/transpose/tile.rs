@@ -65,14 +65,14 @@ pub(super) fn tile(
     };
     // Whole blocks, and whole lines.
     let lines = lanes.max(LINE / size);
-    let (rows, columns) = match (flat, target.treats_all_as_large) {
-        (Some(_), true) => (1, length),
-        (Some(_), false) => ((target.l1_bytes as i64 / 3 / block).clamp(1, STRIP / 2), length),
-        (None, true) => (2, 2 * lines),
-        (None, false) if schedule.streams => (2 * STRIP, 4 * lines),
-        (None, false) => {
-            let rows = STRIP / 2;
-            (rows, (target.l2_share_bytes as i64 / 2 / (rows * high * size * lanes)).max(2) * lanes)
+    let limits = &target.thresholds;
+    let most = (limits.transpose_tile_blocks, limits.transpose_tile_lines.saturating_mul(lines));
+    let (rows, columns) = match flat {
+        Some(_) => ((target.l1_bytes as i64 / 3 / block).clamp(1, limits.transpose_row_blocks), length),
+        None if schedule.streams => (most.0.min(2 * STRIP), most.1.min(4 * lines)),
+        None => {
+            let near = target.l2_share_bytes as i64 / 2 / (STRIP / 2 * high * size * lanes);
+            (most.0.min(STRIP / 2), most.1.min(near.max(2) * lanes))
         }
     };
     let apart = if flat.is_some() { length } else { columns + LINE / size };
@@ -109,7 +109,7 @@ impl Row<'_> {
         let ends = if em.streams { Ends::Whole } else { Ends::Asked };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
             let range = TaskRange { low: Some(from), high: Some(to) };
-            return self.shifted(em, scope, last, &range, (0, columns, ends));
+            return self.shifted(em, scope, last, &range, (0..columns, ends));
         }
         let ([stored], [output]) = (tile, self.outputs) else {
             return Err(CodegenError::malformed("a tile of several outputs"));
@@ -132,7 +132,7 @@ impl Row<'_> {
         };
         let (low, high) = (back(from, all.low, "sgt"), back(to, all.high, "slt"));
         let range = TaskRange { low: Some(low), high: Some(high) };
-        self.shifted(em, scope, last, &range, (0, columns, ends))?;
+        self.shifted(em, scope, last, &range, (0..columns, ends))?;
         let [ahead, behind] = [to, from].map(|column| em.arith(scope, "arith.subi", column, count));
         let (ahead, behind) = (at(em, stored, ahead)?, at(em, stored, behind)?);
         let (ty, bytes) = (elem.ty(line as usize), elem.size());

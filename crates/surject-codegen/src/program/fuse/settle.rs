@@ -3,11 +3,9 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::lower::recipe::Access;
-use crate::program::fuse::{
-    Chain, Estimate, FAR, LEAST, LEAST_OF_LITTLE, MEETING, MEMORY, Member, NEAR, SHARED, World,
-    in_place_between,
-};
+use crate::program::fuse::{Chain, Estimate, FAR, MEETING, MEMORY, Member, NEAR, World, in_place_between};
 use crate::program::memory::bytes;
+use crate::schedule::contraction::BlockColumns;
 use std::collections::HashSet;
 
 /// What fusing some kernels does to the bytes they move.
@@ -116,7 +114,7 @@ impl<'a> Plan<'a> {
     fn most(&self) -> i64 {
         let (target, step) = (self.world.target, self.step);
         let own = self.members.iter().filter_map(|m| m.recipe.columns(target));
-        let own = own.map(|c| c.1 / step * step).min();
+        let own = own.map(|c| c.rows / step * step).min();
         let even = self.parts / (4 * self.threads) / step * step;
         let mut most = own.unwrap_or(i64::MAX).min(even).min(self.segment).max(step);
         while most > step && self.scratch(most) > target.l2_share_bytes as i64 {
@@ -137,7 +135,7 @@ impl<'a> Plan<'a> {
     }
 
     fn tasks(&self, most: i64) -> i64 {
-        let little = self.several == 0 && self.cycles < SHARED && !self.world.target.treats_all_as_large;
+        let little = self.several == 0 && self.cycles < self.world.target.thresholds.fused_cycles;
         if self.threads == 1 || little { 1 } else { self.ranges(most).min(4 * self.threads) }
     }
 
@@ -167,7 +165,7 @@ impl<'a> Plan<'a> {
             estimate.saved += self.single * (1.0 - 1.0 / self.tasks(most).min(threads) as f64);
         }
         let recipes = || self.members.iter().map(|m| &m.recipe);
-        for (bytes, block) in recipes().filter_map(|r| r.columns(target)) {
+        for BlockColumns { bytes, rows: block } in recipes().filter_map(|r| r.columns(target)) {
             let runs = self.parts / self.segment * ((self.segment + block - 1) / block);
             let far = if bytes > target.l2_share_bytes as i64 { 2.0 * FAR } else { 2.0 * NEAR };
             estimate.lost += (self.ranges(most) - runs).max(0) as f64 * bytes as f64 / far / threads as f64;
@@ -209,14 +207,14 @@ pub(super) fn settle(
         most = snug;
     }
     let (estimate, tasks, shares) = (plan.estimate(most), plan.tasks(most), plan.several > 0);
-    if plan.scratch(most) > 2 * target.l2_share_bytes as i64
-        || (shares && tasks < plan.threads && !target.treats_all_as_large)
-    {
+    let limits = &target.thresholds;
+    let few_tasks = (tasks as f64) < limits.fused_tasks_per_thread * plan.threads as f64;
+    if plan.scratch(most) > 2 * target.l2_share_bytes as i64 || (shares && few_tasks) {
         return Ok(None);
     }
-    let least = if shares && plan.cycles < SHARED { LEAST_OF_LITTLE } else { LEAST };
-    let pays = target.treats_all_as_large || net(most) > least;
-    Ok(pays.then(|| Chain {
+    let little = shares && plan.cycles < limits.fused_cycles;
+    let least = if little { limits.fused_saving_of_little } else { limits.fused_saving };
+    Ok((net(most) > least).then(|| Chain {
         members: Vec::new(),
         before: before.to_vec(),
         after: after.to_vec(),

@@ -5,6 +5,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
+use crate::machine::thresholds::TileThresholds;
 use crate::schedule::contraction::pack::is_steady;
 use crate::schedule::contraction::pairs::Pairs;
 use crate::schedule::contraction::triangle::{Triangle, triangle};
@@ -16,9 +17,6 @@ use surject_ir::{AccOp, BinaryOp, DType};
 
 /// The share of the usual products that vectors make which hold the columns of several terms ([`super::terms`]).
 const GROUPED: f64 = 0.7;
-
-/// Fewer multiplications than these are left to the row emitter.
-const SMALL: f64 = 4_000.0;
 
 /// Rows that are worth tiles of more vectors.
 const FEW_ROWS: i64 = 4;
@@ -111,8 +109,8 @@ struct Candidate<'a> {
     /// Products, terms of a sum.
     work: f64,
     terms: f64,
-    /// Are tiles made of anything, to test them?
-    all_large: bool,
+    /// From which size on there are tiles.
+    least: TileThresholds,
     /// Are there so few results for every term that storing them is not what counts?
     few_results: bool,
     /// Lanes of a whole vector.
@@ -217,10 +215,11 @@ impl<'a> Candidate<'a> {
         let sides = [Side { factor: x, loops: only(dx, dy) }, Side { factor: y, loops: only(dy, dx) }];
         let terms = product(dag, loops);
         let work = product(dag, &of(deps)) as f64 * terms as f64;
-        // Sums of halves are not rounded term by term in tiles: those of tests that treat all as large are to be compared.
-        let all_large = target.treats_all_as_large && !matches!(dtype, DType::F16 | DType::BF16);
-        let large = work >= if all_large { 64.0 } else { SMALL } && terms >= 4;
-        need(large, "there are too few products for tiles")?;
+        let least = match dtype {
+            DType::F16 | DType::BF16 => target.thresholds.half_tiles,
+            _ => target.thresholds.tiles,
+        };
+        need(work >= least.products && terms >= 4, "there are too few products for tiles")?;
         let pairs = pairs::find(dag, (*op, *body), loops, target);
         let product_of = Node::Binary(BinaryOp::Mul, x, y);
         Ok(Candidate {
@@ -234,7 +233,7 @@ impl<'a> Candidate<'a> {
             sum: loops,
             work,
             terms: terms as f64,
-            all_large,
+            least,
             few_results: product(dag, &of(deps)) <= RESULTS * terms,
             full: target.vector_bytes / Elem::of(dtype).size(),
             pairs,
@@ -333,9 +332,8 @@ impl<'a> Candidate<'a> {
         let score = share * unit;
         let score = if contraction.streams { score.max(0.5) } else { score };
         let least = match few {
-            _ if self.all_large => 0.0,
-            true if shape.windows => 0.06,
-            _ => 0.3,
+            true if shape.windows => self.least.window_score,
+            _ => self.least.score,
         };
         if score <= least {
             return None;

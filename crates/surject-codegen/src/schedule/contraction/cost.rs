@@ -107,7 +107,7 @@ pub(crate) fn grouped(dag: &Dag, c: &Contraction, target: &Target) -> Option<f64
     let s = Sizes::new(dag, c, target);
     let w = windows(dag, c, &s)?;
     let terms = terms::together(dag.extent(c.lane), target.vector_bytes / s.elem.size(), target)?;
-    let along = w.reads.nest.last().is_some_and(|&(count, by)| by == 1 && count >= terms);
+    let along = w.reads.nest.last().is_some_and(|t| t.stride == 1 && t.count >= terms);
     let inside = w.is_plain() || w.share_at_borders(dag, c, &s) <= FEW;
     let in_one_loop = halo::run(dag, c.factors[0], &c.rows) >= s.high;
     match (along, inside) {

@@ -29,12 +29,6 @@ const TURN: f64 = 4.0;
 /// Cycles in which a vector comes from the second cache.
 const FAR: f64 = 3.0;
 
-/// The part of the time of tiles that sums in lanes must not exceed.
-const WORTH: f64 = 1.05;
-
-/// The same where windows are summed, of which tiles take less than is reckoned.
-const WORTH_OF_WINDOWS: f64 = 0.63;
-
 /// Fewer rows are no long tensor that is read once.
 const ROWS: i64 = 16;
 
@@ -126,8 +120,9 @@ impl Contraction {
             let rest = if windowed && dag.extent(sum) % lanes != 0 { 1 } else { 0 };
             let cycles =
                 results * (around as f64 * (vector * (vectors + rest) as f64 + turn) + JOIN) + stored;
-            let worth = if windowed { WORTH_OF_WINDOWS } else { WORTH };
-            if cycles > worth * self.in_tiles(dag, output, lanes, target) && !target.treats_all_as_large {
+            let limits = &target.thresholds;
+            let most = if windowed { limits.window_dots_time } else { limits.dots_time };
+            if cycles > most * self.in_tiles(dag, output, lanes, target) {
                 continue;
             }
             if stored > 0.0 {

@@ -13,7 +13,7 @@
 //! 2⁻¹²⁶ a term.
 
 use crate::Target;
-use crate::expression::address::LoopId;
+use crate::expression::address::{Interval, LoopId};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::machine::elem::Elem;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub struct Pairs {
 /// Are all values of two factors bytes, signed or not?
 pub(crate) fn bytes(dag: &Dag, factors: [NodeId; 2]) -> Option<Kind> {
     let [rows, columns] = factors.map(|n| {
-        let (low, high) = range(dag, n)?;
+        let Interval { low, high } = range(dag, n)?;
         let signed = low >= i8::MIN.into() && high <= i8::MAX.into();
         (signed || low >= 0 && high <= u8::MAX.into()).then_some(signed)
     });
@@ -57,9 +57,8 @@ pub(crate) fn find(
     target: &Target,
 ) -> Option<Pairs> {
     let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else { return None };
-    let small = |n: NodeId| {
-        range(dag, n).is_some_and(|(low, high)| low >= i16::MIN.into() && high <= i16::MAX.into())
-    };
+    let small =
+        |n: NodeId| range(dag, n).is_some_and(|r| r.low >= i16::MIN.into() && r.high <= i16::MAX.into());
     let kind = match dag[body].dtype {
         _ if op != AccOp::Add => return None,
         DType::I32 | DType::U32 if target.has_pmaddwd && small(x) && small(y) => Kind::Integers,
@@ -106,31 +105,33 @@ fn is_half(dag: &Dag, root: NodeId) -> bool {
 }
 
 /// The smallest and the largest value of an integer.
-fn range(dag: &Dag, root: NodeId) -> Option<(i64, i64)> {
-    let mut ranges: HashMap<NodeId, (i64, i64)> = HashMap::new();
+fn range(dag: &Dag, root: NodeId) -> Option<Interval> {
+    let mut ranges: HashMap<NodeId, Interval> = HashMap::new();
+    let of = |value: &Scalar| value.as_i128().and_then(|value| i64::try_from(value).ok()).map(Interval::one);
     for id in dag.reachable(&[root]) {
         let own = of_type(dag[id].dtype);
         let at = |n: &NodeId| ranges.get(n).copied();
         let both = |x: &NodeId, y: &NodeId| Some((at(x)?, at(y)?));
-        let join = |(a, b): ((i64, i64), (i64, i64))| (a.0.min(b.0), a.1.max(b.1));
         let found = match &dag[id].node {
-            Node::Const(value) => value.as_i128().and_then(|v| i64::try_from(v).ok()).map(|v| (v, v)),
+            Node::Const(value) => of(value),
             Node::Index(lin) => lin.range(&dag.extents),
             Node::Convert(x) => at(x),
-            Node::Guarded { fill, inner, .. } => {
-                let fill = fill.as_i128().and_then(|v| i64::try_from(v).ok());
-                fill.and_then(|v| Some(join(((v, v), at(inner)?))))
-            }
-            Node::Select(_, x, y) => both(x, y).map(join),
-            Node::Unary(UnaryOp::Neg, x) => at(x).map(|(low, high)| (-high, -low)),
-            Node::Binary(BinaryOp::Add, x, y) => both(x, y).map(|(a, b)| (a.0 + b.0, a.1 + b.1)),
-            Node::Binary(BinaryOp::Sub, x, y) => both(x, y).map(|(a, b)| (a.0 - b.1, a.1 - b.0)),
-            Node::Binary(BinaryOp::Min, x, y) => both(x, y).map(|(a, b)| (a.0.min(b.0), a.1.min(b.1))),
-            Node::Binary(BinaryOp::Max, x, y) => both(x, y).map(|(a, b)| (a.0.max(b.0), a.1.max(b.1))),
+            Node::Guarded { fill, inner, .. } => of(fill).and_then(|fill| Some(fill.union(at(inner)?))),
+            Node::Select(_, x, y) => both(x, y).map(|(a, b)| a.union(b)),
+            Node::Unary(UnaryOp::Neg, x) => at(x).map(|a| Interval { low: -a.high, high: -a.low }),
+            Node::Binary(op, x, y) => both(x, y).and_then(|(a, b)| {
+                Some(match op {
+                    BinaryOp::Add => Interval { low: a.low + b.low, high: a.high + b.high },
+                    BinaryOp::Sub => Interval { low: a.low - b.high, high: a.high - b.low },
+                    BinaryOp::Min => Interval { low: a.low.min(b.low), high: a.high.min(b.high) },
+                    BinaryOp::Max => Interval { low: a.low.max(b.low), high: a.high.max(b.high) },
+                    _ => return None,
+                })
+            }),
             _ => None,
         };
         // A value that may leave its type wraps, so nothing is known of it but the type.
-        let inside = |r: &(i64, i64)| own.is_some_and(|(low, high)| r.0 >= low && r.1 <= high);
+        let inside = |r: &Interval| own.is_some_and(|own| r.is_inside(own));
         if let Some(known) = found.filter(inside).or(own) {
             ranges.insert(id, known);
         }
@@ -139,8 +140,8 @@ fn range(dag: &Dag, root: NodeId) -> Option<(i64, i64)> {
 }
 
 /// The range of a type of at most 32 bits: sums of two such values are far from overflow.
-fn of_type(dtype: DType) -> Option<(i64, i64)> {
-    Some(match dtype {
+fn of_type(dtype: DType) -> Option<Interval> {
+    let (low, high): (i64, i64) = match dtype {
         DType::I1 => (0, 1),
         DType::I8 => (i8::MIN.into(), i8::MAX.into()),
         DType::U8 => (0, u8::MAX.into()),
@@ -149,7 +150,8 @@ fn of_type(dtype: DType) -> Option<(i64, i64)> {
         DType::I32 => (i32::MIN.into(), i32::MAX.into()),
         DType::U32 => (0, u32::MAX.into()),
         _ => return None,
-    })
+    };
+    Some(Interval { low, high })
 }
 
 impl Pairs {

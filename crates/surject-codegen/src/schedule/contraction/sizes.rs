@@ -7,7 +7,7 @@ use crate::machine::ALIGN;
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::pack::Pack;
 use crate::schedule::contraction::pairs::{Kind, MARK, Pairs};
-use crate::schedule::contraction::windows::{Reads, Windows, is_tensor, windows};
+use crate::schedule::contraction::windows::{Reads, Terms, Windows, is_tensor, windows};
 use crate::schedule::contraction::{Contraction, TileSize, matrix, product};
 
 /// The sizes that both kernels agree on.
@@ -96,7 +96,7 @@ impl Division<'_> {
 
     /// The tasks for so many items.
     fn tasks(&self, items: i64) -> i64 {
-        let little = self.flops() < 400_000.0 && !self.target.treats_all_as_large;
+        let little = self.flops() < self.target.thresholds.contraction_flops;
         match self.target.threads <= 1 || little {
             true => 1,
             false if self.c.streams => items.min(self.most()),
@@ -388,11 +388,12 @@ pub(crate) fn streams(
     let plain =
         matches!(elem, Elem::F32 | Elem::F64 | Elem::I32 | Elem::I64) && Elem::in_memory(dtype) == elem;
     let (width, size) = (dag.extent(lane), elem.size() as i64);
-    let long =
-        width * size >= PAGE / 2 && width * dag.extent(*sum) * size >= 2 * target.l2_share_bytes as i64;
+    let limits = &target.thresholds;
+    let long = width * size >= limits.streamed_row_bytes
+        && width * dag.extent(*sum) * size >= target.l2_shares(limits.streamed_l2_shares);
     let apart = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
     let few = rows <= FEW_ROWS || rows <= STREAM_ROWS && dag.extent(*sum) >= LONG_SUM;
-    plain && apart && few && dag.extent(*sum) >= PASS && (long || target.treats_all_as_large)
+    plain && apart && few && dag.extent(*sum) >= PASS && long
 }
 
 /// A column factor that tiles read where it lies.
@@ -468,7 +469,7 @@ fn in_windows(dag: &Dag, c: &Contraction, s: &Sizes, rows: Option<&Windows>) -> 
     }
     let columns: Vec<i64> = nest.iter().map(|n| n.2).collect();
     let stride = *columns.last()?;
-    let nest = nest.into_iter().map(|(extent, row, _)| (extent, row)).collect();
+    let nest = nest.into_iter().map(|(count, stride, _)| Terms { count, stride }).collect();
     let nested = Some(Reads { step, nest, copied: false, columns });
     Some(InPlace { buf: *buf, address: address.clone(), stride, nested })
 }

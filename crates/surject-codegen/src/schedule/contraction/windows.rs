@@ -10,7 +10,7 @@
 //! of each. A row of a convolution is a window, and windows overlap: packed, an element is there once for every window
 //! that has it, which costs more than the products where there are few columns.
 
-use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, GuardFact, Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::machine::elem::Elem;
 use crate::schedule::contraction::Contraction;
@@ -40,8 +40,8 @@ const SET_LINES: i64 = 8;
 
 /// Are the terms of a row next to each other in memory? A tile then reads as many lines as it has rows, each to its
 /// end.
-fn one_behind_the_other(nest: &[(i64, i64)]) -> bool {
-    nest.last().is_some_and(|&(terms, stride)| stride == 1 && terms >= LINE_TERMS)
+fn one_behind_the_other(nest: &[Terms]) -> bool {
+    nest.last().is_some_and(|terms| terms.stride == 1 && terms.count >= LINE_TERMS)
 }
 
 /// The order of the summed loops in which the terms of a row are next to each other in memory, if there is one. Tiles
@@ -53,27 +53,43 @@ pub(crate) fn in_memory_order(dag: &Dag, factor: NodeId, sum: &[LoopId]) -> Opti
     order.sort_by_key(|&l| std::cmp::Reverse(address.coeff(l)));
     let nest = nest(dag, address, &order)?;
     // Several terms of a line after each other are as good.
-    let near = nest.last().is_some_and(|&(terms, stride)| terms > 1 && (2..=NEAR_TERMS).contains(&stride));
+    let near = nest.last().is_some_and(|t| t.count > 1 && (2..=NEAR_TERMS).contains(&t.stride));
     (one_behind_the_other(&nest) || near).then_some(order)
 }
 
-/// Loops over the sum, outermost first: extents and distances. Loops that run through memory as one are one.
-fn nest(dag: &Dag, address: &Lin, sum: &[LoopId]) -> Option<Vec<(i64, i64)>> {
-    let mut nest: Vec<(i64, i64)> = Vec::new();
+/// Terms along a loop over a sum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) count: i64,
+    /// How many elements lie from one to the next.
+    pub(crate) stride: i64,
+}
+
+/// Loops over the sum, outermost first. Loops that run through memory as one are one.
+fn nest(dag: &Dag, address: &Lin, sum: &[LoopId]) -> Option<Vec<Terms>> {
+    let mut nest: Vec<Terms> = Vec::new();
     for &l in sum.iter().filter(|&&l| dag.extent(l) > 1) {
-        let (extent, stride) = (dag.extent(l), address.coeff(l));
+        let Terms { count, stride } = Terms::along(dag, address, l);
         match nest.last_mut() {
-            Some(outer) if outer.1 == stride.checked_mul(extent)? => *outer = (outer.0 * extent, stride),
-            _ => nest.push((extent, stride)),
+            Some(outer) if outer.stride == stride.checked_mul(count)? => {
+                *outer = Terms { count: outer.count * count, stride };
+            }
+            _ => nest.push(Terms { count, stride }),
         }
     }
     Some(nest)
 }
 
+impl Terms {
+    fn along(dag: &Dag, address: &Lin, l: LoopId) -> Terms {
+        Terms { count: dag.extent(l), stride: address.coeff(l) }
+    }
+}
+
 /// Are the rows of a tile next to each other for each term, at places that do not crowd each other out of the nearest
 /// cache? Packing them would only move them.
-fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
-    let [(terms, stride)] = *nest else { return false };
+fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
+    let [Terms { count: terms, stride }] = *nest else { return false };
     let Some(apart) = stride.checked_mul(s.elem.size() as i64).filter(|&n| n > 0) else { return false };
     // The largest power of two in the distance says how many sets are in use.
     let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
@@ -86,7 +102,7 @@ fn side_by_side(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
 }
 
 /// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
-fn crowds(step: i64, nest: &[(i64, i64)], s: &Sizes) -> bool {
+fn crowds(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     let apart = step.saturating_mul(s.elem.size() as i64);
     let in_a_set = s.high / (SETS_BYTES >> apart.trailing_zeros().clamp(6, 12));
     one_behind_the_other(nest) && apart != 0 && in_a_set > SET_LINES
@@ -102,7 +118,7 @@ pub(crate) fn is_plain(
     panels: i64,
 ) -> bool {
     let Node::Load { address, guards, .. } = &dag[factor].node else { return false };
-    let mut summed = sum.iter().filter(|&&l| dag.extent(l) > 1).map(|&l| (dag.extent(l), address.coeff(l)));
+    let mut summed = sum.iter().filter(|&&l| dag.extent(l) > 1).map(|&l| Terms::along(dag, address, l));
     let along = match (summed.next(), summed.next()) {
         (Some(only), None) => one_behind_the_other(&[only]),
         _ => false,
@@ -132,7 +148,7 @@ pub(crate) struct Reads {
     /// The distance from one row to the next.
     pub(crate) step: i64,
     /// The loops over the sum, outermost first: extents and distances.
-    pub(crate) nest: Vec<(i64, i64)>,
+    pub(crate) nest: Vec<Terms>,
     /// Are they copies, the terms of all rows one behind the other?
     pub(crate) copied: bool,
     /// The distances of the columns for these loops; none where the columns of a term follow those of the one before.
@@ -218,27 +234,29 @@ impl Windows {
         for guard in &self.guards {
             let (fixed, within): (Vec<_>, Vec<_>) =
                 guard.expr.terms.iter().copied().partition(|t| !moving.contains(t.0));
-            let Some((low, high)) = (Lin { terms: within, offset: guard.expr.offset }).range(&dag.extents)
-            else {
+            let Some(range) = (Lin { terms: within, offset: guard.expr.offset }).range(&dag.extents) else {
                 continue;
             };
             // The least and the largest value of each tile.
-            let mut values = vec![(low, high)];
+            let mut values = vec![range];
             for (l, by) in fixed {
-                let places: Vec<(i64, i64)> = match l == self.last {
-                    true => starts.iter().map(|&i| (i * by, (i + s.high - 1) * by)).collect(),
-                    false => (0..dag.extent(l)).map(|i| (i * by, i * by)).collect(),
+                let places: Vec<Interval> = match l == self.last {
+                    true => starts
+                        .iter()
+                        .map(|&i| Interval::one(i * by).union(Interval::one((i + s.high - 1) * by)))
+                        .collect(),
+                    false => (0..dag.extent(l)).map(|i| Interval::one(i * by)).collect(),
                 };
                 if values.len() as i64 * places.len() as i64 > MOST {
                     values.clear();
                     break;
                 }
-                let sums = values
-                    .iter()
-                    .flat_map(|v| places.iter().map(move |p| (v.0 + p.0.min(p.1), v.1 + p.0.max(p.1))));
+                let sums = values.iter().flat_map(|v| {
+                    places.iter().map(move |p| Interval { low: v.low + p.low, high: v.high + p.high })
+                });
                 values = sums.collect();
             }
-            let holds = values.iter().filter(|v| v.0 >= 0 && v.1 < guard.bound).count();
+            let holds = values.iter().filter(|v| v.low >= 0 && v.high < guard.bound).count();
             inside *= if values.is_empty() { 1.0 } else { holds as f64 / values.len() as f64 };
         }
         one - inside

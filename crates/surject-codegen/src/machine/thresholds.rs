@@ -1,0 +1,301 @@
+//! From which size on a transformation pays.
+
+/// The sizes from which transformations pay: elements, bytes, cycles of one core, and shares of caches and of time.
+///
+/// Code generation compares with these numbers and with nothing else. [`Thresholds::measured`] are those of every machine;
+/// with [`Thresholds::least`] each transformation is done wherever it is possible at all, so that tests see it in programs that
+/// are small enough to interpret.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    // Normalisation.
+    /// Terms of the sums of a kernel from which the parts that several of them share are summed once, in elements.
+    pub shared_sum_terms: f64,
+    /// The elements of such a part that are summed, at most, for each that is used.
+    pub shared_sum_waste: f64,
+    /// Terms that lie side by side, from which sums are done as they are.
+    pub contiguous_sum_terms: i64,
+    /// Elements from which values that repeat with every short row are written out for many rows.
+    pub repeated_elements: i64,
+    /// How often what is written out is used, at least.
+    pub repeated_uses: i64,
+
+    // What is stored.
+    /// Cycles of scalar code that storing a value first must save, where it would be computed again and again.
+    pub recomputed_cycles: f64,
+    /// The same of elements that are picked out of others one by one.
+    pub recomputed_lane_cycles: f64,
+    /// The share of a kernel's cycles that must be saved by storing the sums of rows, and doing what is computed from them
+    /// in lanes.
+    pub epilogue_share: f64,
+
+    // The schedule: work of threads.
+    /// Cycles of a task of rows, below which it is not worth handing to another thread: about 20 µs.
+    pub task_cycles: f64,
+    /// Cycles of a task of blocks that are transposed.
+    pub transpose_task_cycles: f64,
+    /// Operations of a contraction from which threads share it.
+    pub contraction_flops: f64,
+
+    // The schedule: contractions.
+    /// From which size on contractions are done in tiles.
+    pub tiles: TileThresholds,
+    /// The same for contractions of 16-bit floats, which tiles do not round term by term.
+    pub half_tiles: TileThresholds,
+    /// The time of tiles that sums in lanes take at most, where they are done in place of tiles.
+    pub dots_time: f64,
+    /// The same of windows, for which less is estimated than tiles take.
+    pub window_dots_time: f64,
+    /// Bytes of a row of the column factor from which columns are streamed: half a page.
+    pub streamed_row_bytes: i64,
+    /// Bytes of the column factor from which columns are streamed, in shares of the second-level cache of a thread.
+    pub streamed_l2_shares: f64,
+    /// The cycles of packing that a factor needs to be stored with a frame first, for each cycle that this takes.
+    pub halo_cycles: f64,
+    /// The bytes of such a factor, at most, whose lines are not read to their ends, in shares of the second-level cache of a
+    /// thread.
+    pub halo_l2_shares: f64,
+    /// Bytes that windows read, at most, which are unrolled and jammed, in second-level caches.
+    pub jammed_l2_caches: f64,
+
+    // The schedule: memory.
+    /// The part of the last cache that stays: what fills more of it comes from memory again.
+    pub llc_part: f64,
+    /// Bytes that are copied from which results go past a distant last cache ([`Target::mesh_llc`](crate::Target::mesh_llc)),
+    /// in second-level caches of all threads.
+    pub mesh_l2_caches: f64,
+    /// Bytes of results that leave the nearest caches, in shares of the second-level cache of a thread.
+    pub leaving_l2_shares: f64,
+    /// Rows that are done from line to line, where results go past the caches.
+    pub lines_past_caches: LineThresholds,
+    /// The same where they stay in them.
+    pub lines_in_caches: LineThresholds,
+    /// Bytes of a run of one byte that is left to the C library. (Rows of 4 KiB that are put beside others took up to 1.5 times
+    /// as long as in vectors.)
+    pub filled_run_bytes: i64,
+    /// The same of a run of elements of a tensor.
+    pub moved_run_bytes: i64,
+    /// Bytes of results from which they are filled by the C library, in second-level caches.
+    pub filled_l2_caches: f64,
+    /// The same of results that are copied.
+    pub moved_l2_caches: f64,
+    /// Bytes of results that are copied, at most, in last caches: what no cache holds is stored past them.
+    pub moved_llcs: f64,
+    /// Bytes of a tensor that is prefetched, in shares of the second-level cache of a thread.
+    pub prefetched_l2_shares: f64,
+    /// Bytes of a tensor that is far away for processors that prefetch by themselves, in last caches.
+    pub prefetched_llcs: f64,
+    /// Bytes of a tensor with rows read from their ends that are prefetched, in last caches.
+    pub reversed_llcs: f64,
+    /// Bytes of a tensor of which lines are chosen, from which these are prefetched, in shares of the second-level cache of a
+    /// thread.
+    pub chosen_line_l2_shares: f64,
+    /// The same of a tensor of which elements are chosen, in last caches.
+    pub chosen_element_llcs: f64,
+    /// How far a chosen element lies from the one before, in shares of the second-level cache of a thread, if it is prefetched.
+    pub chosen_step_l2_shares: f64,
+
+    // Code of kernels.
+    /// Cycles of a kernel that is written twice for a choice that is the same at every point.
+    pub unswitched_cycles: f64,
+    /// Bytes of column panels from which several are packed side by side, in shares of the second-level cache of a thread.
+    pub packed_beside_l2_shares: f64,
+    /// Blocks of rows of a piece of a transposition from which no more are needed for a task: those of the longest strip.
+    pub transpose_piece_blocks: i64,
+    /// Extents of tensors from which transpositions reach far away, in shares of the second-level cache of a thread.
+    pub transpose_l2_shares: f64,
+    /// Blocks of rows of a tile of a transposition, at most.
+    pub transpose_tile_blocks: i64,
+    /// The same where whole rows are one sequence.
+    pub transpose_row_blocks: i64,
+    /// Lines of memory of a row of such a tile, at most; `i64::MAX`: as many as stay in the cache.
+    pub transpose_tile_lines: i64,
+
+    // Library operations.
+    /// Lines of a sort from which they are sorted side by side: fewer do not fill the lanes.
+    pub sorted_lines: i64,
+    /// The same for each pair of elements that is compared, as each is compiled.
+    pub sorted_lines_per_pair: i64,
+    /// An operand of more bytes is copied by several threads.
+    pub copied_bytes: i64,
+
+    // Programs.
+    /// Bytes of memory from which a smaller plan is looked for.
+    pub searched_bytes: u64,
+    /// Bytes a cut member of a chain reads that may go on as it is done element by element, where more than these come from
+    /// memory, in shares of the last cache. (Of 7 MB, in the last cache, a gradient in one chain took 1.05 to 1.15 times as
+    /// long; of 12 MB and more, 0.5 to 0.95.)
+    pub chained_llc_shares: f64,
+    /// Cycles of fused kernels from which threads share them, where they shared none of them before.
+    pub fused_cycles: f64,
+    /// Tasks for each thread of fused kernels that were shared before, at least.
+    pub fused_tasks_per_thread: f64,
+    /// Cycles that fusing kernels saves, at least.
+    pub fused_saving: f64,
+    /// The same where threads share less than [`Thresholds::fused_cycles`].
+    pub fused_saving_of_little: f64,
+    /// Bytes of a value that loops carry from which memories change places: copies of fewer cost next to nothing.
+    pub swapped_bytes: u64,
+}
+
+/// From which size on contractions are done in tiles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TileThresholds {
+    /// Products of a contraction; fewer are left to the emitter of rows.
+    pub products: f64,
+    /// The score of a tile: the share of the products of full vectors that it does, less what storing results apart costs. A
+    /// tile with no more is mostly empty.
+    pub score: f64,
+    /// The same for windows with few rows.
+    pub window_score: f64,
+}
+
+/// From which size on rows are done from line to line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineThresholds {
+    /// Bytes of a row.
+    pub row_bytes: i64,
+    /// Bytes of a part of one.
+    pub part_bytes: i64,
+}
+
+/// Bytes of a line of memory.
+const LINE: i64 = 64;
+
+impl Thresholds {
+    /// Those that were measured.
+    pub const fn measured() -> Thresholds {
+        let tiles = TileThresholds { products: 4_000.0, score: 0.3, window_score: 0.06 };
+        Thresholds {
+            shared_sum_terms: 4096.0,
+            shared_sum_waste: 16.0,
+            contiguous_sum_terms: 8,
+            repeated_elements: 128,
+            repeated_uses: 8,
+
+            recomputed_cycles: 200_000.0,
+            recomputed_lane_cycles: 20_000.0,
+            epilogue_share: 0.04,
+
+            task_cycles: 60_000.0,
+            transpose_task_cycles: 30_000.0,
+            contraction_flops: 400_000.0,
+
+            tiles,
+            half_tiles: tiles,
+            dots_time: 1.05,
+            window_dots_time: 0.63,
+            streamed_row_bytes: 2048,
+            streamed_l2_shares: 2.0,
+            halo_cycles: 1.0,
+            halo_l2_shares: 1.0,
+            jammed_l2_caches: 1.0,
+
+            llc_part: 0.75,
+            mesh_l2_caches: 4.0,
+            leaving_l2_shares: 1.0,
+            lines_past_caches: LineThresholds { row_bytes: 6 * LINE, part_bytes: 2 * LINE },
+            lines_in_caches: LineThresholds { row_bytes: 8 * LINE, part_bytes: 8 * LINE },
+            filled_run_bytes: 1 << 14,
+            moved_run_bytes: 1 << 16,
+            filled_l2_caches: 1.0,
+            moved_l2_caches: 0.5,
+            moved_llcs: 1.0,
+            prefetched_l2_shares: 1.0,
+            prefetched_llcs: 1.0,
+            reversed_llcs: 0.5,
+            chosen_line_l2_shares: 4.0,
+            chosen_element_llcs: 0.25,
+            chosen_step_l2_shares: 1.0,
+
+            unswitched_cycles: 10_000.0,
+            packed_beside_l2_shares: 2.0,
+            transpose_piece_blocks: 32,
+            transpose_l2_shares: 1.0,
+            transpose_tile_blocks: 32,
+            transpose_row_blocks: 8,
+            transpose_tile_lines: i64::MAX,
+
+            sorted_lines: 64,
+            sorted_lines_per_pair: 8,
+            copied_bytes: 1 << 18,
+
+            searched_bytes: 1 << 18,
+            chained_llc_shares: 0.5,
+            fused_cycles: 120_000.0,
+            fused_tasks_per_thread: 1.0,
+            fused_saving: 3_000.0,
+            fused_saving_of_little: 10_000.0,
+            swapped_bytes: 4096,
+        }
+    }
+
+    /// Those with which each transformation is done wherever it is possible at all: slower code for small programs, for tests.
+    pub const fn least() -> Thresholds {
+        const MOST: f64 = f64::INFINITY;
+        let lines = LineThresholds { row_bytes: 1, part_bytes: 1 };
+        Thresholds {
+            shared_sum_terms: 0.0,
+            shared_sum_waste: MOST,
+            contiguous_sum_terms: i64::MAX,
+            repeated_elements: 2,
+            repeated_uses: 1,
+
+            recomputed_cycles: 0.0,
+            recomputed_lane_cycles: 0.0,
+            epilogue_share: -MOST,
+
+            task_cycles: 0.0,
+            transpose_task_cycles: 0.0,
+            contraction_flops: 0.0,
+
+            tiles: TileThresholds { products: 64.0, score: 0.0, window_score: 0.0 },
+            // Tests compare results, which tiles round otherwise than term by term.
+            half_tiles: Thresholds::measured().half_tiles,
+            dots_time: MOST,
+            window_dots_time: MOST,
+            streamed_row_bytes: 0,
+            streamed_l2_shares: 0.0,
+            halo_cycles: -MOST,
+            halo_l2_shares: MOST,
+            jammed_l2_caches: MOST,
+
+            llc_part: 0.0,
+            mesh_l2_caches: 0.0,
+            leaving_l2_shares: 0.0,
+            lines_past_caches: lines,
+            lines_in_caches: lines,
+            // Shorter runs are still done in vectors, so that tests see these as well.
+            filled_run_bytes: 1 << 8,
+            moved_run_bytes: 1 << 8,
+            filled_l2_caches: 0.0,
+            moved_l2_caches: 0.0,
+            moved_llcs: MOST,
+            prefetched_l2_shares: 0.0,
+            prefetched_llcs: 0.0,
+            reversed_llcs: 0.0,
+            chosen_line_l2_shares: 0.0,
+            chosen_element_llcs: 0.0,
+            chosen_step_l2_shares: 0.0,
+
+            unswitched_cycles: 0.0,
+            packed_beside_l2_shares: 0.0,
+            transpose_piece_blocks: 1,
+            transpose_l2_shares: 0.0,
+            transpose_tile_blocks: 2,
+            transpose_row_blocks: 1,
+            transpose_tile_lines: 2,
+
+            sorted_lines: 1,
+            sorted_lines_per_pair: 0,
+            copied_bytes: 0,
+
+            searched_bytes: 0,
+            chained_llc_shares: -MOST,
+            fused_cycles: 0.0,
+            fused_tasks_per_thread: 0.0,
+            fused_saving: -MOST,
+            fused_saving_of_little: -MOST,
+            swapped_bytes: 1,
+        }
+    }
+}
