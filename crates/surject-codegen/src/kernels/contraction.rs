@@ -436,15 +436,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let parts = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => parts,
         Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, [rows, n, k])?,
-        Share::Warps([_, columns]) => {
-            let across = n.checked_div(columns).unwrap_or(0);
-            if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
-                return Err(format!(
-                    "{n} columns are not those of 1, 2, 4, 8 or 16 warps with {columns} each, a multiple of 16"
-                ).into());
-            }
-            fit_units(expression, &parts, [rows, columns, k])?
-        }
+        Share::Warps([_, columns]) => fit_warps(expression, &parts, [rows, columns, k], n)?,
     };
     let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
     let of_rows = tiles.rows().map(id).collect::<Result<Vec<LoopId>, Fault>>()?;
@@ -501,12 +493,12 @@ fn check_names(rows: &[&str], [column, term]: [&str; 2], product: &Product) -> R
     for (i, (name, all, what)) in of_rows.chain(others).enumerate() {
         if !all.iter().any(|one| one == name) {
             return Err(Fault::of(
-                &name,
+                name,
                 format!("`{name}` is no loop that {what}; there are {}", all.join(", ")),
             ));
         }
         if rows.iter().take(i).any(|&other| other == name) {
-            return Err(Fault::of(&name, format!("the rows are those of `{name}` twice")));
+            return Err(Fault::of(name, format!("the rows are those of `{name}` twice")));
         }
     }
     Ok(())
@@ -529,6 +521,23 @@ fn fit_units(expression: &Expression, parts: &Parts, [rows, n, k]: [i64; 3]) -> 
         ).into());
     }
     Ok(units)
+}
+
+/// The same of warps that stand beside each other along so many columns of a tile.
+fn fit_warps(
+    expression: &Expression,
+    parts: &Parts,
+    [rows, columns, k]: [i64; 3],
+    n: i64,
+) -> Result<Parts, Fault> {
+    let across = n.checked_div(columns).unwrap_or(0);
+    if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
+        return Err(format!(
+            "{n} columns are not those of 1, 2, 4, 8 or 16 warps with {columns} each, a multiple of 16"
+        )
+        .into());
+    }
+    fit_units(expression, parts, [rows, columns, k])
 }
 
 /// Checks what four warps sum together: 16-bit floats that are copied as they are, in lines of 64.
