@@ -516,12 +516,12 @@ fn check_names(rows: &[&str], [column, term]: [&str; 2], product: &Product) -> R
     for (i, (name, all, what)) in of_rows.chain(others).enumerate() {
         if !all.iter().any(|one| one == name) {
             return Err(Fault::of(
-                &name,
+                name,
                 format!("`{name}` is no loop that {what}; there are {}", all.join(", ")),
             ));
         }
         if rows.iter().take(i).any(|&other| other == name) {
-            return Err(Fault::of(&name, format!("the rows are those of `{name}` twice")));
+            return Err(Fault::of(name, format!("the rows are those of `{name}` twice")));
         }
     }
     Ok(())

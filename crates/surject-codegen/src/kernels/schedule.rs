@@ -368,40 +368,7 @@ fn apply(
         if found { Ok(()) } else { Err(unknown(name, nests)) }
     };
     match directive {
-        Directive::Split(name, by) => each(name, &mut |axes, at| {
-            let axis = axes[at].clone();
-            if axis.kind != AxisKind::Serial {
-                return Err(Fault::of(
-                    &name,
-                    format!("`{name}` is split before it is vectorised, unrolled or made parallel"),
-                ));
-            }
-            if axis.extent % by != 0 {
-                if axis.factor != 1 || axis.extent != expression.dag.extent(axis.of) {
-                    return Err(Fault::of(
-                        &name,
-                        format!("`{name}` runs {} times, which {by} does not divide", axis.extent),
-                    ));
-                }
-                if !cut.contains(&axis.of) {
-                    cut.push(axis.of);
-                }
-            }
-            let times = axis.extent / by + i64::from(axis.extent % by != 0);
-            let others = axes.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, a)| a.extent.max(1));
-            let all = others.chain([times.max(1), *by]).try_fold(1i64, i64::checked_mul);
-            if axis.extent % by != 0 && all.is_none_or(|all| all > MOST) {
-                return Err(Fault::of(
-                    &name,
-                    format!("the loop `{name}` runs {} times; {by} are too many for it", axis.extent),
-                ));
-            }
-            let factor = axis.factor * by;
-            let outer = Axis { name: format!("{name}.o"), extent: times, factor, ..axis.clone() };
-            let inner = Axis { name: format!("{name}.i"), extent: *by, ..axis };
-            axes.splice(at..=at, [outer, inner]);
-            Ok(())
-        }),
+        Directive::Split(name, by) => each(name, &mut |axes, at| split(expression, axes, at, *by, cut)),
         Directive::Order(order) => {
             let first = order.first().map_or("", String::as_str);
             each(first, &mut |axes, _| put_in_order(axes, order))
@@ -424,16 +391,60 @@ fn apply(
     }
 }
 
+/// Makes two loops of one, the inner of which runs so many times; a last part that is not whole is cut off, where the loop is
+/// one of the expression.
+fn split(
+    expression: &Expression,
+    axes: &mut Vec<Axis>,
+    at: usize,
+    by: i64,
+    cut: &mut Vec<LoopId>,
+) -> Result<(), Fault> {
+    let axis = axes[at].clone();
+    let name = &axis.name;
+    if axis.kind != AxisKind::Serial {
+        return Err(Fault::of(
+            name,
+            format!("`{name}` is split before it is vectorised, unrolled or made parallel"),
+        ));
+    }
+    if axis.extent % by != 0 {
+        if axis.factor != 1 || axis.extent != expression.dag.extent(axis.of) {
+            return Err(Fault::of(
+                name,
+                format!("`{name}` runs {} times, which {by} does not divide", axis.extent),
+            ));
+        }
+        if !cut.contains(&axis.of) {
+            cut.push(axis.of);
+        }
+    }
+    let times = axis.extent / by + i64::from(axis.extent % by != 0);
+    let others = axes.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, a)| a.extent.max(1));
+    let all = others.chain([times.max(1), by]).try_fold(1i64, i64::checked_mul);
+    if axis.extent % by != 0 && all.is_none_or(|all| all > MOST) {
+        return Err(Fault::of(
+            name,
+            format!("the loop `{name}` runs {} times; {by} are too many for it", axis.extent),
+        ));
+    }
+    let factor = axis.factor * by;
+    let outer = Axis { name: format!("{name}.o"), extent: times, factor, ..axis.clone() };
+    let inner = Axis { name: format!("{name}.i"), extent: by, ..axis };
+    axes.splice(at..=at, [outer, inner]);
+    Ok(())
+}
+
 /// Puts the loops of a nest in an order.
 fn put_in_order(axes: &mut Vec<Axis>, order: &[String]) -> Result<(), Fault> {
     let mut sorted = Vec::new();
     for name in order {
         match axes.iter().find(|a| a.name == *name) {
             Some(axis) if !sorted.iter().any(|s: &Axis| s.name == *name) => sorted.push(axis.clone()),
-            Some(_) => return Err(Fault::of(&name, format!("`{name}` stands twice in this order"))),
+            Some(_) => return Err(Fault::of(name, format!("`{name}` stands twice in this order"))),
             None => {
                 return Err(Fault::of(
-                    &name,
+                    name,
                     format!("`{name}` is no loop of the same nest as `{}`", order[0]),
                 ));
             }

@@ -54,6 +54,7 @@ pub(super) fn pure_one(agent: &Agent, op: &Op, ty: Type) -> Done<Option<Scalar>>
 }
 
 /// The lanes of an operation that does nothing else.
+/// It is long because it is flat: one arm an operation.
 pub(super) fn pure(agent: &Agent, op: &Op, ty: Type) -> Done<Vec<Scalar>> {
     let lanes = |value: &Value| agent.lanes(*value);
     let each = |x: &Value, f: &dyn Fn(Scalar) -> Option<Scalar>| -> Option<Vec<Scalar>> {

@@ -108,6 +108,37 @@ pub fn mutants<'t>(text: &'t str, replacements: &'t [u32]) -> impl Iterator<Item
     deleted.chain(swapped).chain(replaced)
 }
 
+/// Numbers at the ends of types, and beyond.
+const NUMBERS: [&str; 6] = [
+    "4294967303",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "340282366920938463463374607431768211457",
+];
+
+/// The text with each of its numbers replaced by large ones, but for elements, which may be rounded; and the number.
+pub fn with_numbers(text: &str) -> impl Iterator<Item = (String, &'static str)> + '_ {
+    let rounded = ["splat", "constant", " else "];
+    let line = |at: usize| {
+        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+        text[start..].lines().next().unwrap_or("")
+    };
+    let is_number = |token: &Range<usize>| text[token.clone()].bytes().all(|b| b.is_ascii_digit());
+    let exact = move |token: &Range<usize>| !rounded.iter().any(|word| line(token.start).contains(word));
+    let numbers = tokens(text).into_iter().filter(is_number).filter(exact);
+    numbers.flat_map(move |token| {
+        let (before, after) = (&text[..token.start], &text[token.end..]);
+        NUMBERS.map(|number| (format!("{before}{number}{after}"), number))
+    })
+}
+
+/// Is this one of the tokens of a text?
+pub fn has_token(text: &str, wanted: &str) -> bool {
+    tokens(text).into_iter().any(|token| &text[token] == wanted)
+}
+
 /// Changes a part of a kernel to something that may not exist, or have another type.
 pub fn damage(kernel: &mut Kernel, choices: &[u32]) {
     let mut choices = Choices::new(choices);

@@ -73,7 +73,7 @@ impl UnitTiles {
         };
         let number = |word: &str| match word.parse() {
             Ok(number) if number > 0 => Ok(number),
-            _ => Err(Fault::of(&word, format!("`{word}` is no positive number"))),
+            _ => Err(Fault::of(word, format!("`{word}` is no positive number"))),
         };
         let read = || {
             let found = MatrixUnit::from_name(unit);

@@ -66,7 +66,7 @@ pub(crate) fn accumulation(
     let position = position.ok_or_else(|| Fault::of(at, format!("`{at}` is no loop over points")))?;
     if !matches!(points[position].kind, AxisKind::Serial | AxisKind::Parallel(Level::Task)) {
         return Err(Fault::of(
-            &at,
+            at,
             format!("iterations of `{at}` do not begin one after the other, each with its sums"),
         ));
     }
@@ -86,13 +86,13 @@ pub(crate) fn accumulation(
         let own = &axes[..=last];
         if axes.iter().any(|a| a.kind == AxisKind::Lanes) || own.iter().any(|a| a.kind != AxisKind::Serial) {
             return Err(Fault::of(
-                &outer,
+                outer,
                 format!("the loops of the reduction over `{outer}` run one after the other, without lanes"),
             ));
         }
         let alike = |blocks: &[Axis]| blocks.iter().map(|a| &a.name).eq(own.iter().map(|a| &a.name));
         if !blocks.is_none_or(alike) {
-            return Err(Fault::of(&outer, format!("reductions over `{outer}` have other loops around it")));
+            return Err(Fault::of(outer, format!("reductions over `{outer}` have other loops around it")));
         }
         blocks = Some(own);
         let is_inside = |n: &NodeId| match dag[*n].node {
@@ -104,7 +104,7 @@ pub(crate) fn accumulation(
             dag.all_reachable(&[body]).iter().any(|&n| matches!(dag[n].node, Node::Reduce { .. }));
         if has_inside || expression.nodes().iter().any(is_inside) {
             return Err(Fault::of(
-                &outer,
+                outer,
                 format!("the reduction over `{outer}` has another one inside, or is inside of one"),
             ));
         }
@@ -138,7 +138,7 @@ fn in_memory(
         let name = expression.name(axis.of);
         if !data.deps.contains(axis.of) {
             return Err(Fault::of(
-                &outer,
+                outer,
                 format!("the reduction over `{outer}` does not depend on `{name}` inside of `{at}`"),
             ));
         }

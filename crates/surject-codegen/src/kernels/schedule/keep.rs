@@ -68,17 +68,17 @@ pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<K
     let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
     let (over, along) = (id(reduced)?, id(at)?);
     if !expression.loops.contains(&along) {
-        return Err(Fault::of(&at, format!("`{at}` is no loop over points")));
+        return Err(Fault::of(at, format!("`{at}` is no loop over points")));
     }
     let [output] = &expression.outputs[..] else { return Err("there are several results".into()) };
     let dag = &expression.dag;
     if output.join.is_some() || output.address.coeff(along) == 0 {
-        return Err(Fault::of(&at, format!("results along `{at}` meet")));
+        return Err(Fault::of(at, format!("results along `{at}` meet")));
     }
     let around: LoopSet =
         expression.loops.iter().copied().filter(|&l| l != along && dag.extent(l) > 1).collect();
     if dag.extent(over) != dag.extent(along) || over == along {
-        return Err(Fault::of(&reduced, format!("`{reduced}` and `{at}` do not run as often")));
+        return Err(Fault::of(reduced, format!("`{reduced}` and `{at}` do not run as often")));
     }
     let body = |n: &NodeId| match &dag[*n].node {
         Node::Reduce { loops, body, .. } if loops[..] == [over] => {
@@ -91,7 +91,7 @@ pub(crate) fn keep(expression: &Expression, reduced: &str, at: &str) -> Result<K
     let bodies: Vec<NodeId> = expression.nodes().iter().rev().filter_map(body).collect();
     if bodies.is_empty() {
         return Err(Fault::of(
-            &reduced,
+            reduced,
             format!(
                 "no reduction over `{reduced}` alone has a value for every row along `{at}`, and terms of the type of results"
             ),

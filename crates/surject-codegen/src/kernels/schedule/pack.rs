@@ -74,7 +74,7 @@ pub(super) fn panels(
         position.ok_or_else(|| Fault::of(at, format!("`{at}` is no loop over points, or over blocks")))?;
     if !matches!(points[position].kind, AxisKind::Serial | AxisKind::Parallel(surject_kernel::Level::Task)) {
         return Err(Fault::of(
-            &at,
+            at,
             format!("iterations of `{at}` do not begin one after the other, each with its copy"),
         ));
     }
@@ -85,14 +85,14 @@ pub(super) fn panels(
     };
     let loads: Vec<NodeId> = expression.nodes().into_iter().filter(named).collect();
     if loads.is_empty() {
-        return Err(Fault::of(&tensor, format!("nothing of `{tensor}` is loaded")));
+        return Err(Fault::of(tensor, format!("nothing of `{tensor}` is loaded")));
     }
     if expression
         .outputs
         .iter()
         .any(|o| expression.memory.get(&o.to).is_some_and(|m| m.0.to_string() == tensor))
     {
-        return Err(Fault::of(&tensor, format!("`{tensor}` is stored, and a copy of it would be old")));
+        return Err(Fault::of(tensor, format!("`{tensor}` is stored, and a copy of it would be old")));
     }
     let inside = &points[position + 1..];
     let summed = |a: &Accumulation| -> Vec<NodeId> {
@@ -107,7 +107,7 @@ pub(super) fn panels(
         }
     }
     if found.is_empty() {
-        Err(Fault::of(&at, format!("no block over `{at}` loads anything of `{tensor}`")))
+        Err(Fault::of(at, format!("no block over `{at}` loads anything of `{tensor}`")))
     } else {
         Ok(found)
     }
