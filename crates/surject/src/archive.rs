@@ -21,7 +21,7 @@ pub enum Target {
     /// Processors with all that this one has.
     Host,
     /// Processors of a class, and what they have.
-    Cpu(surject_codegen::Target, &'static Level),
+    Cpu(Box<surject_codegen::Target>, &'static Level),
 }
 
 impl FromStr for Target {
@@ -36,7 +36,7 @@ impl FromStr for Target {
             Some(("cpu", name)) => {
                 let target = surject_codegen::Target::named(name);
                 match (target, Processor::named(name)) {
-                    (Some(target), Some(Processor::Named(level))) => Ok(Target::Cpu(target, level)),
+                    (Some(target), Some(Processor::Named(level))) => Ok(Target::Cpu(Box::new(target), level)),
                     (Some(_), _) => {
                         Err(format!("{name}: code is written for processors of this type ({ARCH}) only"))
                     }
@@ -61,8 +61,8 @@ pub fn compile(
             cuda::plan(program, function, gpu, given).map(|plan| Archive::Cuda(Box::new(plan)))
         }
         Target::Host => image(program, function, &CompileOptions::default(), features()),
-        &Target::Cpu(target, level) => {
-            let options = CompileOptions::of(target, Processor::Named(level));
+        Target::Cpu(target, level) => {
+            let options = CompileOptions::of(**target, Processor::Named(level));
             image(program, function, &options, level.features().map(str::to_string).collect())
         }
     }
