@@ -348,7 +348,7 @@ fn schedules_for_another_machine_are_refused() {
         surject(&words)
     };
     // What a machine proposes it takes.
-    let machines = ["generic", "avx2", "avx512", "amx", "sm_80", "sm_90a", "sm_100"];
+    let machines = ["generic", "avx2", "avx512", "amx", "sm_80", "sm_90", "sm_90a", "sm_100"];
     for machine in machines {
         let own = surject(&["opt", &case.program, "--emit", "schedule", "--machine", machine]);
         let text = run(machine, &own.expect("schedules")).unwrap_or_else(|e| panic!("{machine}: {e}"));

@@ -41,6 +41,22 @@ fn programs_on_a_simulated_gpu() {
     assert!(passed >= 16, "only {passed} programs ran");
 }
 
+/// Code for `sm_90` runs on later architectures, so it has nothing of `sm_90a` alone.
+#[test]
+fn code_for_sm_90_has_no_products_of_four_warps() {
+    let case = own_case("bf16_matmul");
+    let words = |machine| words(&case, &["--backend", "cuda", "--device", "simulated", "--machine", machine]);
+    surject(&words("sm_90")).unwrap_or_else(|f| panic!("{f}"));
+    let ptx = surject(&["opt", &case.program, "--emit", "ptx", "--machine", "sm_90"]).expect("PTX");
+    assert!(ptx.contains(".target sm_90\n") && !ptx.contains("wgmma"), "{ptx}");
+    let file = std::env::temp_dir().join(format!("surject-sm90-{}.schedule", std::process::id()));
+    let path = file.to_str().expect("paths are text");
+    std::fs::write(path, "kernel v0_0\ncontract i0 i1 k0 tile 64 64 64 group\n").expect("it is ours");
+    let refused = surject(&[&words("sm_90")[..], &["--schedule", path]].concat());
+    std::fs::remove_file(path).expect("it is ours");
+    assert!(refused.is_err_and(|f| f.message.contains("group") && f.message.contains("sm_90")));
+}
+
 #[test]
 fn without_a_gpu_the_error_says_so() {
     if surject_cuda::Driver::count().is_ok_and(|count| count > 0) {

@@ -77,6 +77,25 @@ pub struct Gpu {
 }
 
 impl Gpu {
+    /// An H100, with all that it has.
+    const HOPPER: Gpu = Gpu {
+        name: "sm_90a",
+        multiprocessors: 132,
+        warp: 32,
+        block: 128,
+        warps: 64,
+        shared: 227 << 10,
+        sector: 32,
+        bandwidth: 3.35e12,
+        rate: 33.5e12,
+        products: 322e12,
+        group_products: 494.5e12,
+        group_products_confirmed: false,
+        boxes_confirmed: false,
+        doubles: 33.5e12,
+        clock: 1.98e9,
+    };
+
     /// The GPUs with a name: figures of A100, H100 and B200 (NVIDIA's tuning guides and data sheets). Of a B200, NVIDIA says
     /// 148 multiprocessors at up to 1.97 GHz, 75 TFLOPS of `f32` and 37 of `f64`, 8 TB/s, and 227 KiB for a block; the
     /// 2250 TFLOPS of its matrix units are those of `tcgen05`, which is not used here. What they sum by `mma.sync`, which
@@ -99,23 +118,7 @@ impl Gpu {
             doubles: 9.75e12,
             clock: 1.41e9,
         },
-        Gpu {
-            name: "sm_90a",
-            multiprocessors: 132,
-            warp: 32,
-            block: 128,
-            warps: 64,
-            shared: 227 << 10,
-            sector: 32,
-            bandwidth: 3.35e12,
-            rate: 33.5e12,
-            products: 322e12,
-            group_products: 494.5e12,
-            group_products_confirmed: false,
-            boxes_confirmed: false,
-            doubles: 33.5e12,
-            clock: 1.98e9,
-        },
+        Gpu::HOPPER,
         Gpu {
             name: "sm_100",
             multiprocessors: 148,
@@ -135,9 +138,17 @@ impl Gpu {
         },
     ];
 
-    /// The GPU of this name.
+    /// An H100 without what later architectures do not have (`wgmma`): its code runs on these too.
+    const PORTABLE_HOPPER: Gpu = Gpu { name: "sm_90", group_products: 0.0, ..Gpu::HOPPER };
+
+    /// The GPU of this name: one of [`Gpu::ALL`], or `sm_90`, which is `sm_90a` without products of four warps.
     pub fn named(name: &str) -> Option<Gpu> {
-        Gpu::ALL.into_iter().find(|gpu| gpu.name == name)
+        Gpu::ALL.into_iter().chain([Gpu::PORTABLE_HOPPER]).find(|gpu| gpu.name == name)
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Gpu::ALL.into_iter().chain([Gpu::PORTABLE_HOPPER]).map(|gpu| gpu.name)
     }
 
     /// Into how many parts the terms of a sum of products may be cut (split-K), of enough terms each: the machine has

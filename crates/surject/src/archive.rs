@@ -28,7 +28,7 @@ impl FromStr for Target {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Target, String> {
-        let gpus: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        let gpus: Vec<&str> = Gpu::names().collect();
         let cpus = surject_codegen::Target::NAMES.map(|name| format!("cpu:{name}"));
         let known = || format!("cpu:host, {} or cuda: and one of {}", cpus.join(", "), gpus.join(", "));
         match text.split_once(':') {

@@ -14,14 +14,14 @@ pub type CudaSession = Session<Pooled<Box<dyn Device>>>;
 
 /// The machine whose kernels a device runs: that of a name, else the newest that the device knows.
 pub fn machine(device: &dyn Device, name: Option<&str>) -> Result<Gpu, Failure> {
-    let names = || Gpu::ALL.iter().map(|gpu| gpu.name).collect::<Vec<&str>>().join(", ");
+    let names = || Gpu::names().collect::<Vec<&str>>().join(", ");
     match name {
         Some(name) => Gpu::named(name).ok_or_else(|| {
             Failure::bad_input(format!("`{name}` is no GPU; `cuda` needs one of {}", names()))
         }),
         None => {
             let info = device.info();
-            let found = info.architecture(Gpu::ALL.iter().map(|gpu| gpu.name)).and_then(Gpu::named);
+            let found = info.architecture(Gpu::names()).and_then(Gpu::named);
             found.ok_or_else(|| {
                 Failure::unsupported(DeviceError::Architecture {
                     name: info.name.clone(),

@@ -217,7 +217,7 @@ impl From<surject_mlir::CompileError> for Start {
 /// The names of the machines that kernels can be made for.
 pub fn machine_names() -> Vec<&'static str> {
     let cpus = surject_cpu::Cpu::ALL.into_iter().map(|cpu| cpu.name);
-    cpus.chain(surject_gpu::Gpu::ALL.into_iter().map(|gpu| gpu.name)).collect()
+    cpus.chain(surject_gpu::Gpu::names()).collect()
 }
 
 /// The processor of this name that code can be made for; this one without a name.

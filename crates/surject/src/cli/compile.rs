@@ -17,7 +17,7 @@ pub struct Arguments {
     /// The archive to write.
     #[arg(short, long, value_name = "OUT.sjx")]
     output: PathBuf,
-    /// What it is for: `cuda:sm_80`, `cuda:sm_90a` or `cuda:sm_100`; `cpu:host`, processors with all that this one has;
+    /// What it is for: `cuda:sm_80`, `cuda:sm_90`, `cuda:sm_90a` or `cuda:sm_100`; `cpu:host`, processors with all that this one has;
     /// `cpu:generic`, `cpu:avx2` or `cpu:avx512`, all processors with that (`avx2` is level 3 of x86-64, `avx512` level 4 and
     /// products of `bf16`).
     #[arg(long, value_name = "TARGET")]

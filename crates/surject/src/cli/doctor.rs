@@ -151,7 +151,7 @@ fn gpu(number: i32) -> Result<String, String> {
     let driver = Driver::numbered(number).map_err(|e| first_line(&e.to_string()))?;
     let info = driver.info();
     let ((major, minor), (cuda, point)) = (info.capability, info.driver);
-    let kernels = match info.architecture(Gpu::ALL.iter().map(|gpu| gpu.name)) {
+    let kernels = match info.architecture(Gpu::names()) {
         Some(name) => format!("kernels of {name}"),
         None => "no kernels are made for it".into(),
     };

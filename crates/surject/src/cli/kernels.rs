@@ -63,7 +63,7 @@ pub(super) fn plan(
     name: &str,
 ) -> Result<String, Failure> {
     let gpu = Gpu::named(scheduling.machine()).ok_or_else(|| {
-        let all: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        let all: Vec<&str> = Gpu::names().collect();
         let machine = scheduling.machine();
         Failure::unsupported(format!(
             "`{machine}` is no GPU; plans with a machine are those of {}",
@@ -173,7 +173,7 @@ pub(super) fn written(
         )));
     }
     if shown != Shown::Cpu && gpu.is_none() {
-        let all: Vec<&str> = surject_gpu::Gpu::ALL.iter().map(|gpu| gpu.name).collect();
+        let all: Vec<&str> = surject_gpu::Gpu::names().collect();
         return Err(Failure::unsupported(format!(
             "`{machine}` is no GPU, which the forms `gpu`, `ptx` and `sass` are for; say `--machine` and one of {}",
             all.join(", ")

@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
     #[arg(long, value_name = "PASSES")]
     mlir_passes: Option<String>,
-    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90a` or `sm_100`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90`, `sm_90a` or `sm_100`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited. In the
