@@ -306,7 +306,7 @@ impl<'a> Counting<'a> {
         let begin = begins.first().copied().unwrap_or(0);
         let together = if bytes == size && apart == 1 { self.together(steps, begins, size) } else { 1 };
         bytes *= together;
-        let (lines, sectors) = self.of_request(steps, begin, bytes);
+        let Touched { lines, sectors } = self.of_request(steps, begin, bytes);
         let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
         let whole = self.whole(loops);
@@ -379,8 +379,8 @@ impl<'a> Counting<'a> {
         part
     }
 
-    /// The lines and sectors that the first warp touches at once.
-    fn of_request(&self, steps: &[Step<'_>], begin: i64, bytes: i64) -> (f64, f64) {
+    /// What the first warp touches at once.
+    fn of_request(&self, steps: &[Step<'_>], begin: i64, bytes: i64) -> Touched {
         let thread = AxisKind::Parallel(Level::Thread);
         let threads = self.resolved.threads.unwrap_or(1).min(self.units.warp);
         let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == thread).collect();
@@ -403,8 +403,16 @@ impl<'a> Counting<'a> {
             sectors.extend(first.div_euclid(self.units.sector)..=last.div_euclid(self.units.sector));
             lines.extend(first.div_euclid(self.units.line)..=last.div_euclid(self.units.line));
         }
-        (lines.len() as f64, sectors.len() as f64)
+        Touched { lines: lines.len() as f64, sectors: sectors.len() as f64 }
     }
+}
+
+/// What a request touches.
+struct Touched {
+    /// Lines of memory.
+    lines: f64,
+    /// Their sectors.
+    sectors: f64,
 }
 
 fn kind(kind: AxisKind) -> u8 {

@@ -16,6 +16,7 @@ use crate::lower::kernel::Kernel;
 use crate::lower::outer_vector::Rows;
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
+use std::ops::Range;
 use surject_ir::{DType, Window};
 
 /// Windows that are selected in side by side.
@@ -30,14 +31,14 @@ pub(super) struct Line {
     axis: usize,
     beside: i64,
     /// The windows all of whose elements along the axis exist: the first one, and the one after the last.
-    inside: [i64; 2],
+    inside: Range<i64>,
     lanes: usize,
     /// Does every window have elements?
     found: bool,
 }
 
 /// Along an axis, the windows all of whose elements exist: the first one, and the one after the last.
-fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<[i64; 2]> {
+fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<Range<i64>> {
     let (stride, low) = (window.strides[axis] as i64, window.padding[axis].0);
     let reach = (window.sizes[axis] as i64 - 1).checked_mul(window.window_dilations[axis] as i64)?;
     if window.base_dilations[axis] != 1 || stride < 1 || windows.checked_mul(stride).is_none() {
@@ -45,7 +46,7 @@ fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<[i6
     }
     let first = low.checked_add(stride - 1)?.div_euclid(stride).clamp(0, windows);
     let last = extent.checked_sub(1)?.checked_sub(reach)?.checked_add(low)?.div_euclid(stride);
-    Some([first, last.checked_add(1)?.clamp(first, windows)])
+    Some(first..last.checked_add(1)?.clamp(first, windows))
 }
 
 impl Line {
@@ -55,7 +56,7 @@ impl Line {
         let axis = (0..shape.len()).rev().find(|&a| !as_it_is(a))?;
         let beside = shape[axis + 1..].iter().product::<i64>();
         let ends = inside(window, axis, shape[axis], out[axis])?;
-        let most = (ends[1] - ends[0]).min(LANES);
+        let most = (ends.end - ends.start).min(LANES);
         // The address of an element is a lane of its own.
         let addresses = shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e)).is_some_and(|n| n < 1 << 31);
         let written = (window.sizes[axis] as i64).checked_mul(beside).is_some_and(|n| n <= WRITTEN);
@@ -64,7 +65,7 @@ impl Line {
         }
         let lanes = 1usize << most.ilog2();
         let found =
-            (0..shape.len()).all(|a| a == axis || inside(window, a, shape[a], out[a]) == Some([0, out[a]]));
+            (0..shape.len()).all(|a| a == axis || inside(window, a, shape[a], out[a]) == Some(0..out[a]));
         Some(Line { axis, beside, inside: ends, lanes, found })
     }
 }
@@ -84,7 +85,7 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
     let places = w.em.op(root, places);
     let zero = w.em.int(0);
     number.resize(single.out.len(), zero);
-    let [first, end] = line.inside;
+    let Range { start: first, end } = line.inside;
     for (from, to) in [(0, first), (first, end), (end, count)] {
         if from == to {
             continue;

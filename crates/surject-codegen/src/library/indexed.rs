@@ -21,9 +21,17 @@ struct Move<'a> {
     dtype: DType,
 }
 
+/// The copies that a move is made of.
+struct Runs {
+    /// The outer axes that they are numbered by.
+    axes: usize,
+    /// The elements of each.
+    length: i64,
+}
+
 impl Move<'_> {
-    /// How many outer axes are left, and the elements of one copy: the trailing axes that are contiguous on both sides.
-    fn run(&self) -> (usize, i64) {
+    /// The copies of a move: the trailing axes that are contiguous on both sides are one.
+    fn runs(&self) -> Runs {
         let (mut outer, mut run) = (self.extents.len(), 1i64);
         while outer > 0 {
             let axis = outer - 1;
@@ -34,7 +42,7 @@ impl Move<'_> {
             run *= self.extents[axis];
             outer = axis;
         }
-        (outer, run)
+        Runs { axes: outer, length: run }
     }
 }
 
@@ -50,7 +58,7 @@ impl Writer<'_> {
     /// Moves a box: pointers, addresses of its first element and strides on both sides. The trailing axes that are
     /// contiguous on both sides are one copy.
     fn move_box(&mut self, scope: ScopeId, step: &Move<'_>) {
-        let (outer, run) = step.run();
+        let Runs { axes: outer, length: run } = step.runs();
         let loops = self.nest(scope, &step.extents[..outer]);
         let inner = loops.last().map_or(scope, |l| l.scope);
         let (mut from, mut to) = (step.from.1, step.to.1);
@@ -84,7 +92,7 @@ impl Writer<'_> {
     /// that there is.
     fn move_share(&mut self, call: &Call<'_>, step: &Move<'_>) -> i64 {
         let root = self.root();
-        let (outer, run) = step.run();
+        let Runs { axes: outer, length: run } = step.runs();
         let size = step.dtype.size() as i64;
         let bytes = step.extents.iter().product::<i64>().saturating_mul(size);
         if outer == 0 {

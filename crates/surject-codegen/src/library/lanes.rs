@@ -6,6 +6,17 @@ use crate::lower::emit::{At, ScopeId, Val};
 use crate::machine::elem::Elem;
 use surject_ir::DType;
 
+/// The positions of terms.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    /// How many terms there are.
+    pub(super) terms: i64,
+    /// Is that of each term one more than that of the term before, or are all the same?
+    pub(super) different: bool,
+    /// How far those of neighbouring lanes are apart.
+    pub(super) apart: i64,
+}
+
 impl Writer<'_> {
     /// A vector of elements that lie so far apart, in their register type.
     pub(super) fn lanes_of(
@@ -37,7 +48,7 @@ impl Writer<'_> {
             Some(mask) if apart == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
             _ => {
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, from, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.far_apart(scope, from, memory, apart, lanes));
                 Op::Gather { pointers, mask, other: none, ty, alignment }
             }
         };
@@ -64,7 +75,7 @@ impl Writer<'_> {
             _ => {
                 let all = self.em.constant(Elem::I1, 1, lanes);
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, place, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.far_apart(scope, place, memory, apart, lanes));
                 Op::Scatter { value: raw, pointers, mask, ty, alignment }
             }
         };
@@ -72,12 +83,7 @@ impl Writer<'_> {
     }
 
     /// Where the elements lie that are so far apart.
-    fn far_apart(
-        &mut self,
-        scope: ScopeId,
-        from: Value,
-        (memory, apart, lanes): (Elem, i64, usize),
-    ) -> Value {
+    fn far_apart(&mut self, scope: ScopeId, from: Value, memory: Elem, apart: i64, lanes: usize) -> Value {
         let steps = self.em.steps(Elem::I64, apart, lanes);
         self.em.op(scope, Op::Element { pointer: from, index: Index::Each(steps, lanes), of: memory.ty(1) })
     }
@@ -121,15 +127,13 @@ impl Writer<'_> {
         (begin, Some(self.em.cmpi(at, "sge", numbers, before, Elem::I64)))
     }
 
-    /// Positions for so many terms, from a first one on: those of neighbours are so far `apart`, and those of the terms one
-    /// if as many are different.
+    /// Positions for terms, from a first one on.
     pub(super) fn positions_of(
         &mut self,
         scope: ScopeId,
         first: Value,
         dtype: DType,
-        (different, terms): (i64, i64),
-        apart: i64,
+        Positions { terms, different, apart }: Positions,
         lanes: usize,
     ) -> Vec<Value> {
         let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
@@ -142,14 +146,12 @@ impl Writer<'_> {
         }
         let mut all = vec![start];
         for k in 1..terms {
-            let next = match different {
-                1 => start,
-                _ => {
-                    let ahead = self.em.integer(many, elem, k);
-                    self.em.bin(many, "arith.addi", start, ahead, elem)
-                }
-            };
-            all.push(next);
+            all.push(if different {
+                let further = self.em.integer(many, elem, k);
+                self.em.bin(many, "arith.addi", start, further, elem)
+            } else {
+                start
+            });
         }
         all
     }

@@ -14,7 +14,7 @@ use crate::lower::kernel::Kernel;
 use crate::lower::rows;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use surject_index::Space;
@@ -142,7 +142,7 @@ impl Scatter<'_> {
         let (position, inside) = updates.place(w, call, (known, inner), number)?;
         let body = w.em.open(inner, Vec::new(), None);
         let address = w.address(body, &position, &strides(&updates.shape));
-        self.ask(w, body, number)?;
+        self.prefetch_target(w, body, number)?;
         if self.lines {
             self.join_lines(w, body, (address, &[element]))?;
             w.em.close_if(body, inside);
@@ -164,9 +164,14 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    /// Asks for what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
+    /// Prefetches what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
     /// but the indices says where.
-    fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[Value]) -> Result<(), CodegenError> {
+    fn prefetch_target(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        number: &[Value],
+    ) -> Result<(), CodegenError> {
         let Scatter { call, updates, .. } = self;
         let Some((last, rest)) = number.split_last() else { return Ok(()) };
         let count = updates.update_shape[rest.len()];
@@ -190,7 +195,13 @@ impl Scatter<'_> {
             let size = w.em.int(size);
             let first = w.arith(scope, "arith.muli", first, size);
             let place = w.element(scope, *to, first, Elem::I8);
-            crate::lower::gathered_lines::ask(&mut w.em, scope, (place, bytes), Elem::I8, Ask::Soon);
+            crate::lower::gathered_lines::prefetch_bytes(
+                &mut w.em,
+                scope,
+                (place, bytes),
+                Elem::I8,
+                PrefetchHint::Soon,
+            );
         }
         Ok(())
     }
@@ -240,7 +251,7 @@ impl Scatter<'_> {
         let at = At { scope, lanes: 1 };
         let mut places = Vec::new();
         for (number, element) in numbers {
-            self.ask(w, scope, &number)?;
+            self.prefetch_target(w, scope, &number)?;
             let (position, inside) = updates.place(w, call, (scope, scope), &number)?;
             let address = w.address(scope, &position, &strides(&updates.shape));
             places.push((address, element, inside));

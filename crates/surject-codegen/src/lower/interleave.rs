@@ -6,7 +6,7 @@ use crate::code::{Elements, Op, Value};
 use crate::expression::address::{Guard, GuardFact, Interval, Lin};
 use crate::expression::dag::Node;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
-use crate::lower::outer_vector::Rows;
+use crate::lower::outer_vector::{ElementOf, Rows};
 use crate::lower::row::Row;
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
@@ -67,7 +67,7 @@ impl Row<'_> {
         let row = Row { outputs: &interleaved.outputs, schedule: self.schedule, interleaved: None };
         let (mut at, all) = (0, rows * interleave.width);
         while at < all {
-            let (lanes, active) = piece(all - at, interleave.lanes as i64);
+            let Piece { lanes, active } = piece(all - at, interleave.lanes as i64);
             let ahead = em.int(at);
             let place = em.arith(scope, "arith.addi", base, ahead);
             let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
@@ -84,16 +84,23 @@ impl Row<'_> {
     }
 }
 
-/// The lanes of the next vector of so many elements that are left, and how many of them there are.
-fn piece(left: i64, lanes: i64) -> (usize, usize) {
+/// A vector of a block.
+struct Piece {
+    lanes: usize,
+    /// The lanes that have elements.
+    active: usize,
+}
+
+/// The next vector of so many elements that are left.
+fn piece(left: i64, lanes: i64) -> Piece {
     if left >= lanes {
-        return (lanes as usize, lanes as usize);
+        return Piece { lanes: lanes as usize, active: lanes as usize };
     }
     let whole = 1 << left.ilog2();
     // Two vectors that are full are better than one that is not.
     let full = left.count_ones() <= 2 && whole > 1 && left - whole != 1;
     let lanes = if full { whole } else { (left as u64).next_power_of_two().max(2) as i64 };
-    (lanes as usize, left.min(lanes) as usize)
+    Piece { lanes: lanes as usize, active: left.min(lanes) as usize }
 }
 
 impl Emitter<'_> {
@@ -211,10 +218,10 @@ impl Emitter<'_> {
                 let (inside, _) = interleave.sorted(guards).ok_or_else(malformed)?;
                 let place = |lane: usize| {
                     let position = interleave.ahead(dag, address, &inside, number(lane))?;
-                    let k = starts.iter().rposition(|&start| start <= position)?;
-                    Some((k, (position - starts[k]) as usize))
+                    let vector = starts.iter().rposition(|&start| start <= position)?;
+                    Some(ElementOf { vector, element: (position - starts[vector]) as usize })
                 };
-                let places: Vec<Option<(usize, usize)>> = (0..lanes).map(place).collect();
+                let places: Vec<Option<ElementOf>> = (0..lanes).map(place).collect();
                 let at = At { scope: *home, lanes };
                 let raw = self.picked(vectors, *width, &places, Elem::in_memory(dtype), at);
                 Ok(self.widen(dtype, raw, at))
@@ -227,20 +234,25 @@ impl Emitter<'_> {
         &mut self,
         vectors: &[Value],
         width: usize,
-        places: &[Option<(usize, usize)>],
+        places: &[Option<ElementOf>],
         elem: Elem,
         at: At,
     ) -> Value {
         let Some(any) = places.iter().copied().flatten().next() else {
             return self.constant(elem, 0, at.lanes);
         };
-        let mut all: Vec<(usize, usize)> = places.iter().map(|p| p.unwrap_or(any)).collect();
-        if all.iter().all(|p| p.0 == any.0) {
-            let order: Vec<i64> = all.iter().map(|p| p.1 as i64).collect();
+        let mut all: Vec<ElementOf> = places.iter().map(|p| p.unwrap_or(any)).collect();
+        if all.iter().all(|p| p.vector == any.vector) {
+            let order: Vec<i64> = all.iter().map(|p| p.element as i64).collect();
             if width == at.lanes && order.iter().enumerate().all(|(i, &e)| i as i64 == e) {
-                return vectors[any.0];
+                return vectors[any.vector];
             }
-            return self.shuffled((vectors[any.0], vectors[any.0]), &order, (elem, width), at.scope);
+            return self.shuffled(
+                (vectors[any.vector], vectors[any.vector]),
+                &order,
+                (elem, width),
+                at.scope,
+            );
         }
         all.resize(width.max(at.lanes), any);
         let wide = self.collect(vectors, &all, elem, At { lanes: width, ..at });

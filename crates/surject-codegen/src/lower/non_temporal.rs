@@ -11,11 +11,11 @@ use crate::lower::row::{Ends, Row};
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use std::ops::Range;
 use surject_kernel::Temporality;
 
-/// Bytes between an end of a row and the one that is asked for meanwhile.
+/// Bytes between an end of a row and the one that is prefetched meanwhile.
 const AHEAD: i64 = 4096;
 
 impl Emitter<'_> {
@@ -125,10 +125,10 @@ impl Row<'_> {
         let around =
             self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
         let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
-        if ends == Ends::Asked {
-            prefetch(em, scope, (last, ahead - 1), elem, Ask::Write);
+        if ends == Ends::Prefetched {
+            prefetch(em, scope, (last, ahead - 1), elem, PrefetchHint::Write);
             if !self.is_of_lines(em.dag, l, start, start) {
-                prefetch(em, scope, (to, ahead), elem, Ask::Write);
+                prefetch(em, scope, (to, ahead), elem, PrefetchHint::Write);
             }
         }
         let within = em.within_line(to, LINE, scope);

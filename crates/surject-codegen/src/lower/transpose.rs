@@ -41,7 +41,7 @@ use crate::lower::units::{TaskRange, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::transpose::{BlockTranspose, FAR, FEW, PAGE, STRIP, meet};
 use crate::schedule::units::{Grain, units};
 use crate::{CodegenError, Target};
@@ -100,7 +100,7 @@ struct Block {
     lanes: usize,
     active: usize,
     reach: Reach,
-    /// What is asked for meanwhile.
+    /// What is prefetched meanwhile.
     next: Vec<Ahead>,
 }
 
@@ -109,7 +109,7 @@ struct Block {
 struct Reach {
     /// Is what is read, and what is written, far away?
     far: bool,
-    /// Is what is written asked for ahead?
+    /// Is what is written prefetched ahead?
     ahead: bool,
     /// Do the rows that are written meet in one place of a cache? Then it has no room for what is yet to be written.
     meet: bool,
@@ -275,7 +275,13 @@ impl Row<'_> {
             let base = em.corner(pointer, (&output.address, elem), binds, scope);
             let apart = output.address.coeff(along);
             for i in first..rows_of.block {
-                prefetch(em, scope, (base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
+                prefetch(
+                    em,
+                    scope,
+                    (base, i as i64 * apart + 2 * lanes as i64 - 1),
+                    elem,
+                    PrefetchHint::Write,
+                );
             }
         }
         for i in first..rows_of.block {
@@ -291,7 +297,7 @@ impl Row<'_> {
                 em.seed(inner, *load, Val { ssa, lanes });
             }
             for (base, ahead, elem) in next.iter().skip(i).step_by(rows_of.block) {
-                prefetch(em, inner, (*base, *ahead), *elem, Ask::Soon);
+                prefetch(em, inner, (*base, *ahead), *elem, PrefetchHint::Soon);
             }
             self.point(em, inner)?;
             em.close_plain(inner);

@@ -114,12 +114,12 @@ impl Emitter<'_> {
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_ahead((*buf, pointer), (address, guards), Elem::in_memory(dtype), at);
+                self.prefetch_load((*buf, pointer), (address, guards), Elem::in_memory(dtype), at);
                 self.load(pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_for_line((*buf, pointer), (address, *offset), Elem::in_memory(dtype), at)?;
+                self.prefetch_line((*buf, pointer), (address, *offset), Elem::in_memory(dtype), at)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
                 self.gather(pointer, id, (address, guards), offset, at)
             }

@@ -21,7 +21,7 @@
 //! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
 //! their columns themselves (`packed`).
 //!
-//! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
+//! A part of a kernel is given its rows by pointers that are moved back by the rows before them, so the
 //! addresses in it are those of the whole tensor.
 
 pub(crate) mod chain;
@@ -173,8 +173,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// How a member asks for what it reads: one does for all that read the same. That is the first, or one that has so
-    /// much to compute that memory brings what the next range reads meanwhile. Other processors are asked by what comes
+    /// How a member prefetches what it reads: one does for all that read the same. That is the first, or one that has so
+    /// much to compute that memory brings what the next range reads meanwhile. On other processors the prefetches come
     /// after the results, while they are on their way to memory.
     fn when(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> Option<When> {
         const MUCH: f64 = 1.5;
@@ -189,7 +189,7 @@ impl Chain {
             m.parts_written().any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
         };
         let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
-        let asks = |memory: Buf| {
+        let prefetches = |memory: Buf| {
             let mut touching = self.members.iter().filter(|m| m.touches(memory));
             let first = touching.next()?;
             let most = if world.target.prefetches_next_row() {
@@ -207,7 +207,7 @@ impl Chain {
         };
         let pairs = world.kernels[member.kernel].buffers.iter().zip(&member.buffers);
         let all: Vec<(Buf, When)> =
-            pairs.filter_map(|(&buf, &tensor)| Some((buf, asks((world.memory)(tensor))?))).collect();
+            pairs.filter_map(|(&buf, &tensor)| Some((buf, prefetches((world.memory)(tensor))?))).collect();
         move |buf| all.iter().find(|a| a.0 == buf).map(|a| a.1)
     }
 

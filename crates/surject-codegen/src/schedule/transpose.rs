@@ -14,7 +14,7 @@ pub(crate) const STRIP: i64 = 16;
 /// Rows are few where there are more than so many times as many.
 pub(crate) const FEW: i64 = 32;
 
-/// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is asked for
+/// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is prefetched
 /// a block ahead, as no machine foresees the lines of a block.
 pub(crate) const FAR: i64 = 8;
 

@@ -59,6 +59,14 @@ fn of_bytes(of: [DType; 2]) -> Option<&'static str> {
     })
 }
 
+/// Registers for tiles above and beside each other, at most two of each, from a row and a column on.
+struct Block {
+    row: usize,
+    column: usize,
+    high: usize,
+    wide: usize,
+}
+
 impl Writer<'_> {
     /// What does a product of these matrices.
     fn unit(&self, sizes: MatMulSizes, factors: Factors, [acc, a, b]: [&Tile; 3]) -> Done<Unit> {
@@ -142,7 +150,8 @@ impl Writer<'_> {
                 for column in (0..sizes.n).step_by(2 * SIDE) {
                     let high = (sizes.m - row).div_ceil(SIDE).min(2);
                     let wide = (sizes.n - column).div_ceil(SIDE).min(2);
-                    self.in_registers(instruction, sizes.k, &at, ([row, column], [high, wide]))?;
+                    let block = Block { row, column, high, wide };
+                    self.in_registers(instruction, sizes.k, &at, &block)?;
                 }
             }
             return Ok(());
@@ -169,13 +178,13 @@ impl Writer<'_> {
         tile.row.saturating_mul(self.kernel.mem(tile.mem).dtype.size() as i64)
     }
 
-    /// A product in registers for tiles: at most two above and beside each other, from a row and a column on.
+    /// A product in registers for tiles.
     fn in_registers(
         &mut self,
         instruction: &str,
         terms: usize,
         at: &Operands<'_>,
-        ([row, column], [high, wide]): ([usize; 2], [usize; 2]),
+        &Block { row, column, high, wide }: &Block,
     ) -> Done<()> {
         let number = Elem::I8.ty(1);
         let run = |w: &mut Self, name: &str, operands: &[(code::Value, Type)]| {

@@ -6,8 +6,8 @@ pub use crate::model::chain::Mask;
 use crate::model::chain::{masked, needs, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
-use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
-use surject_codegen::kernels::contraction::{Share, Tiles};
+use surject_codegen::kernels::chain::{Chain, ChainTiles, HeadSize, Scores};
+use surject_codegen::kernels::contraction::{Share, SubTile, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor, assignment};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::lower::ChainKernels;
@@ -293,7 +293,8 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
                 continue;
             }
             for own in [8, 4] {
-                let shares = [(0, first), (1, last)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                let shares = [(0, first), (1, last)]
+                    .map(|(n, c)| Share::Thread(SubTile { rows: own, columns: lanes(n, c) }));
                 all.push(ChainTiles { rows, tiles, shares, scores: Scores::All });
             }
         }
@@ -305,7 +306,7 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
 fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) -> Vec<ChainTiles> {
     /// The longest terms and columns that a block has at once.
     const HEAD: i64 = 256;
-    let Some([terms, columns]) = chain.heads() else { return Vec::new() };
+    let Some(HeadSize { terms, columns }) = chain.head() else { return Vec::new() };
     let whole = |n: i64| (n.max(32) as u64).next_power_of_two() as i64;
     let (terms, head) = (whole(terms), whole(columns));
     if terms > HEAD || head > HEAD {
@@ -321,7 +322,8 @@ fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) 
                 continue;
             }
             for own in [16, 8, 4] {
-                let shares = [(0, columns), (1, head)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                let shares = [(0, columns), (1, head)]
+                    .map(|(n, c)| Share::Thread(SubTile { rows: own, columns: lanes(n, c) }));
                 all.push(ChainTiles { rows, tiles, shares, scores });
             }
         }

@@ -49,9 +49,9 @@ pub(super) fn find(
 }
 
 /// Lines of windows: along which axis, and whether they go from their element to the end.
-struct Line {
-    axis: usize,
-    from_the_end: bool,
+pub(super) struct Line {
+    pub(super) axis: usize,
+    pub(super) from_the_end: bool,
 }
 
 pub(super) fn signed(sizes: &[u64]) -> Vec<i64> {
@@ -69,7 +69,7 @@ impl Kernels<'_> {
         let is_empty = elements(&shape)? == 0;
         if let Some(line) = self.line(window, &shape).filter(|_| !is_empty) {
             return match self.is_in_order() {
-                true => self.grow_in_order((line.axis, line.from_the_end), (operands, inits), &shape),
+                true => self.grow_in_order(&line, (operands, inits), &shape),
                 false => self.scan_lines(&line, (operands, inits), &shape),
             };
         }

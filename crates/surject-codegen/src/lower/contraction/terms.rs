@@ -22,7 +22,7 @@ use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
 use crate::schedule::contraction::terms::together;
 use crate::schedule::contraction::windows::{Reads, Terms};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use surject_ir::AccOp;
 
 /// Terms whose columns are in one vector.
@@ -147,7 +147,7 @@ impl Tiles<'_> {
         if let Some(ahead) = ahead {
             let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, ahead));
             for line in (0..t.all.iter().sum()).step_by(64 / size) {
-                prefetch(em, *innermost, (next, line as i64), self.sizes.elem, Ask::Soon);
+                prefetch(em, *innermost, (next, line as i64), self.sizes.elem, PrefetchHint::Soon);
             }
         }
         let next = match t.group {

@@ -1,15 +1,15 @@
 //! Columns of a transposition in groups: while one is moved, the next one comes.
 //!
 //! Blocks read a line of many columns, one after the other, and no processor foresees that. So while a group of columns is
-//! moved, the next group is asked for into the second cache, column by column of a strip, in the order in which memory has
-//! it; each block asks for as many lines as it moves. And since the blocks of a group are done one after the other, what
+//! moved, the next group is prefetched into the second cache, column by column of a strip, in the order in which memory has
+//! it; each block prefetches as many lines as it moves. And since the blocks of a group are done one after the other, what
 //! they store past the caches lies side by side, several lines of it.
 //!
-//! Tiles ask for the next tile while they leave.
+//! Tiles prefetch the next tile while they leave.
 //!
 //! `f32[4096,4096]` takes 0.69 of the time on one thread and 0.75 on two, where it has 0.93 of the speed of a copy; through
-//! tiles, `f32[4003,4205]` takes 0.64 and 0.56 (Zen 4). It is the order that matters: asked for in the order of the
-//! blocks, the same lines gain little. And they have to be asked for in between: all for a row of blocks at once takes
+//! tiles, `f32[4003,4205]` takes 0.64 and 0.56 (Zen 4). It is the order that matters: prefetched in the order of the
+//! blocks, the same lines gain little. And they have to be prefetched in between: all for a row of blocks at once takes
 //! longer.
 
 use crate::code::Value;
@@ -22,7 +22,7 @@ use crate::lower::row::Row;
 use crate::lower::transpose::along::Along;
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::transpose::{bytes_apart, places};
 use crate::{CodegenError, Target};
 
@@ -38,7 +38,7 @@ const PLACES: i64 = 8;
 /// A line that will be read, by its address and how many elements lie between.
 pub(super) type Ahead = (Value, i64, Elem);
 
-/// Moves the block at a row and a column, and asks for lines meanwhile.
+/// Moves the block at a row and a column, and prefetches lines meanwhile.
 pub(super) type Moves<'a> =
     &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value), Vec<Ahead>) -> Result<(), CodegenError>;
 
@@ -124,7 +124,7 @@ impl Row<'_> {
         let begin = em.name();
         let turn = steps(em, some, (begin, strip.first), step);
         for (base, ahead, elem) in self.to_ask(em, some, strip, turn, &next)? {
-            prefetch(em, some, (base, ahead), elem, Ask::Soon);
+            prefetch(em, some, (base, ahead), elem, PrefetchHint::Soon);
         }
         let step = em.int(step);
         let stop = em.arith(some, "arith.addi", begin, step);
@@ -134,7 +134,7 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// What is asked for of the columns that are next, whose first element is at `next`, at a turn of these: as many lines
+    /// What is prefetched of the columns that are next, whose first element is at `next`, at a turn of these: as many lines
     /// of each load as a block has, column by column of a strip, as they lie in memory.
     fn to_ask(
         &self,
@@ -146,7 +146,7 @@ impl Row<'_> {
     ) -> Result<Vec<Ahead>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
         let elements = strip.rows_of.block as i64 * self.schedule.lanes as i64;
-        let mut asked = Vec::new();
+        let mut prefetched = Vec::new();
         for &load in &strip.rows_of.loads {
             let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
             let (pointer, elem) = (em.pointer(buf)?, Elem::in_memory(em.dag[load].dtype));
@@ -168,10 +168,10 @@ impl Row<'_> {
             let base = em.corner(pointer, (&address, elem), at, scope);
             for column in 0..columns {
                 let column = column.checked_mul(apart).ok_or_else(malformed)?;
-                asked.extend((0..share).map(|line| (base, column + line * LINE / size, elem)));
+                prefetched.extend((0..share).map(|line| (base, column + line * LINE / size, elem)));
             }
         }
-        Ok(asked)
+        Ok(prefetched)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::lower::row::Row;
 use crate::lower::transpose::Block;
 use crate::lower::transpose::along::Along;
 use crate::machine::elem::Elem;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 
 impl Row<'_> {
     /// The rows of a block of a load whose elements lie next to each other along the columns of memory: each a
@@ -38,12 +38,12 @@ impl Row<'_> {
         let base = em.corner(pointer, (&address, elem), binds, scope);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
         // load of a block with every store, which takes longer than all else.
-        prefetch(em, scope, (base, rows as i64), elem, Ask::Now);
+        prefetch(em, scope, (base, rows as i64), elem, PrefetchHint::Now);
         let apart = address.coeff(last);
         if block.reach.far {
             for line in (0..lanes as i64).filter(|line| *line < block.active as i64) {
                 let ahead = (lanes as i64 + line).checked_mul(apart).ok_or_else(malformed)?;
-                prefetch(em, scope, (base, ahead), elem, Ask::Soon);
+                prefetch(em, scope, (base, ahead), elem, PrefetchHint::Soon);
             }
         }
         if !block.reach.meet && block.first == 0 && lanes == block.active && lanes % rows == 0 {

@@ -243,7 +243,7 @@ impl Strips<'_> {
                 part,
                 flat,
                 &TaskRange { low, high },
-                (0..self.rows * self.columns, Ends::Asked),
+                (0..self.rows * self.columns, Ends::Prefetched),
             );
         }
         let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (Value, Value)| {

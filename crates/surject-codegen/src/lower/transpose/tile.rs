@@ -106,7 +106,7 @@ impl Row<'_> {
         (from, to, all): (Value, Value, &Bounds),
     ) -> Result<(), CodegenError> {
         let columns = em.dag.extent(last);
-        let ends = if em.streams { Ends::Whole } else { Ends::Asked };
+        let ends = if em.streams { Ends::Whole } else { Ends::Prefetched };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
             let range = TaskRange { low: Some(from), high: Some(to) };
             return self.shifted(em, scope, last, &range, (0..columns, ends));

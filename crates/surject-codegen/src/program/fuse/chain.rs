@@ -9,6 +9,7 @@ use crate::lower::recipe::Access;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
 use crate::program::fuse::{Chain, Member, World, in_place_between};
+use crate::program::live::Span;
 use crate::program::lowered::Step;
 use crate::program::memory::{self, Need};
 use std::collections::HashMap;
@@ -83,12 +84,13 @@ fn places(
         needs.push(Need {
             buf: Own::Between(buf),
             bytes: size(share * (before + chain.most + after)),
-            ranges: vec![(first, last)],
+            ranges: vec![Span { first, last }],
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
         let bytes = member.row_bytes(chain.most, world);
-        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
+        let ranges = vec![Span { first: number, last: number }];
+        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
     let mut offsets: HashMap<Own, i64> =

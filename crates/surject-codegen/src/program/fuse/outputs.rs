@@ -149,8 +149,8 @@ impl Part<'_> {
     /// Does an element of the output meet one that is so far from another?
     fn meets(&self, distance: i64) -> bool {
         let extents = self.axes.iter().map(|a| self.dag.extent(a.0));
-        let steps: Vec<(i64, i64)> = self.strides.iter().copied().zip(extents).collect();
-        reaches(distance, &steps)
+        let steps = self.strides.iter().zip(extents).map(|(&stride, extent)| Along { stride, extent });
+        reaches(distance, &steps.collect::<Vec<_>>())
     }
 
     fn reduces(&self) -> bool {
@@ -165,12 +165,20 @@ fn moved(lin: &Lin, loops: &HashMap<LoopId, Lin>) -> Option<Lin> {
     lin.terms.iter().try_fold(Lin::constant(lin.offset), |sum, (l, c)| sum.plus(loops.get(l)?, *c))
 }
 
+/// An axis of an output.
+#[derive(Clone, Copy)]
+struct Along {
+    /// The distance that a step makes.
+    stride: i64,
+    extent: i64,
+}
+
 /// Is a number a sum of steps, of each fewer than its extent in either direction? All of those before a step together
 /// are less than it.
-fn reaches(distance: i64, steps: &[(i64, i64)]) -> bool {
-    let Some((&(step, extent), smaller)) = steps.split_last() else { return distance == 0 };
-    let least = distance.div_euclid(step);
-    [least, least + 1].iter().any(|n| n.abs() < extent && reaches(distance - n * step, smaller))
+fn reaches(distance: i64, steps: &[Along]) -> bool {
+    let Some((&Along { stride, extent }, smaller)) = steps.split_last() else { return distance == 0 };
+    let least = distance.div_euclid(stride);
+    [least, least + 1].iter().any(|n| n.abs() < extent && reaches(distance - n * stride, smaller))
 }
 
 /// A step as such a kernel.

@@ -4,6 +4,7 @@
 
 use super::super::super::contraction::{Share, factors_of_units, sum_of_units};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
+use crate::kernels::contraction::SubTile;
 use surject_ir::{BinaryOp, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Team, Tile, Type, Value};
 
@@ -23,7 +24,7 @@ impl Lowering<'_> {
         turns: &Turns,
         stages: Option<i64>,
     ) -> Lowered<()> {
-        let ([rows, columns], warps) = (c.tiles.of_warp(), c.tiles.warps());
+        let (SubTile { rows, columns }, warps) = (c.tiles.of_warp(), c.tiles.warps());
         let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
@@ -125,7 +126,7 @@ impl Lowering<'_> {
 
     /// The first row and the first column of the tile that a warp sums. Warps that are neighbours have the same rows.
     fn first_of_warp(&mut self, c: &Contraction, warp: Value) -> Lowered<[Affine; 2]> {
-        let ([rows, columns], across) = (c.tiles.of_warp(), c.tiles.warps_across());
+        let (SubTile { rows, columns }, across) = (c.tiles.of_warp(), c.tiles.warps_across());
         let times = |number: Value, by: i64| Affine::from(number).times(by).ok_or_else(overflow);
         if across == 1 {
             return Ok([times(warp, rows)?, 0.into()]);
@@ -144,7 +145,7 @@ impl Lowering<'_> {
         (left, right): (&Side, &Side),
         (warp, stage): (Value, &Affine),
     ) -> Lowered<()> {
-        let ([rows, columns], terms) = (c.tiles.of_warp(), c.tiles.tile[2]);
+        let (SubTile { rows, columns }, terms) = (c.tiles.of_warp(), c.tiles.tile[2]);
         let [first_row, first_column] = self.first_of_warp(c, warp)?;
         let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
@@ -175,7 +176,7 @@ impl Lowering<'_> {
         (left, right): (&Side, &Side),
         warp: Value,
     ) -> Lowered<()> {
-        let [rows, columns] = c.tiles.of_warp();
+        let SubTile { rows, columns } = c.tiles.of_warp();
         let [own, first_column] = self.first_of_warp(c, warp)?;
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;
