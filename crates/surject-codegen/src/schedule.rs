@@ -158,9 +158,9 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
     let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
     let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(dag, &dag[n], operand(n)).by_lane);
     // So are elements that are loaded one by one.
-    let apart =
+    let gathered =
         |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
-    let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
+    let most = if nodes.iter().any(|&n| gathered(n)) { ONE_BY_ONE } else { usize::MAX };
     let most = nodes.iter().map(|&n| handed_on(dag, n, target)).fold(most, usize::min);
     (target.vector_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
@@ -444,7 +444,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         // Columns that lie apart are taken from the same rows again while these are in a cache.
         schedule
             .order
-            .sort_by_key(|&l| short.apart && inside_of_rows(dag, &kernel.all, l, short.row, target));
+            .sort_by_key(|&l| short.strided && inside_of_rows(dag, &kernel.all, l, short.row, target));
         schedule.order.push(short.row);
         (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
         non_temporal::decide(dag, outputs, &mut schedule, target);

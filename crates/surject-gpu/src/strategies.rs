@@ -424,13 +424,13 @@ impl Columns {
             return Err(format!("a reduction does not depend on `{}`", row.name));
         }
         // Points that no reduction depends on are shared by the warps too.
-        let apart = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
-        let beside = loops.iter().filter(|l| l.parallel).filter(apart).max_by_key(|l| l.extent);
+        let independent = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
+        let beside = loops.iter().filter(|l| l.parallel).filter(independent).max_by_key(|l| l.extent);
         let beside = beside.filter(|l| l.extent >= warps);
         // The columns of a warp, as many for each thread as lie in 16 bytes. Lanes are innermost, and what is reduced in
         // them cannot be used again by further loops.
         let widest = lanes(expression, &row.name, row.extent);
-        let again = loops.iter().any(|l| apart(&l));
+        let again = loops.iter().any(|l| independent(&l));
         let lanes = if wide && !again && row.extent >= self.0.warp * widest { widest } else { 1 };
         let threads = self.0.warp;
         let mut directives = Vec::new();

@@ -91,10 +91,10 @@ impl Gathered {
 
     /// The axes of the operand that slices have, and the axes of the result that they become.
     fn sliced(&self) -> impl Iterator<Item = SlicedAxis> {
-        let apart = |d: &usize| {
+        let is_sliced = |d: &usize| {
             !self.dims.collapsed_slice_dims.contains(d) && !self.dims.operand_batching_dims.contains(d)
         };
-        let axes = (0..self.shape.len()).filter(apart).zip(self.dims.offset_dims.iter().copied());
+        let axes = (0..self.shape.len()).filter(is_sliced).zip(self.dims.offset_dims.iter().copied());
         axes.map(|(operand, result)| SlicedAxis { operand, result })
     }
 

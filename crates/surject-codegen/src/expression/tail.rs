@@ -233,16 +233,16 @@ impl Analysis<'_> {
     fn comparison(&self, op: BinaryOp, x: NodeId, y: NodeId) -> Along {
         let positions = position(self.dag, x).zip(position(self.dag, y));
         let Some((x, y)) = positions else { return Along::Varies };
-        let ahead = |a: &Lin, b: &Lin, by: i64| a.plus(b, -1)?.plus(&Lin::constant(by), -1);
+        let difference = |a: &Lin, b: &Lin, by: i64| a.plus(b, -1)?.plus(&Lin::constant(by), -1);
         let bound = |lin: Option<Lin>| lin.map_or(Along::Varies, |lin| self.bound(&lin));
         match op {
-            BinaryOp::Ge => bound(ahead(&x, &y, 0)),
-            BinaryOp::Gt => bound(ahead(&x, &y, 1)),
-            BinaryOp::Le => bound(ahead(&y, &x, 0)),
-            BinaryOp::Lt => bound(ahead(&y, &x, 1)),
+            BinaryOp::Ge => bound(difference(&x, &y, 0)),
+            BinaryOp::Gt => bound(difference(&x, &y, 1)),
+            BinaryOp::Le => bound(difference(&y, &x, 0)),
+            BinaryOp::Lt => bound(difference(&y, &x, 1)),
             // Equal is what is neither less nor greater.
             BinaryOp::Eq | BinaryOp::Ne => {
-                let sides = [bound(ahead(&x, &y, 0)), bound(ahead(&y, &x, 0))];
+                let sides = [bound(difference(&x, &y, 0)), bound(difference(&y, &x, 0))];
                 let equal = self.connective(Decides(false), &sides[0], &sides[1]);
                 match (op, equal.value()) {
                     (BinaryOp::Ne, Some(value)) => equal.with_value(Some(Scalar::bool(!value.is_true()))),

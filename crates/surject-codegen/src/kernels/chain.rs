@@ -200,8 +200,8 @@ impl Chain {
     pub fn window_bytes(&self) -> WindowBytes {
         let dtype = |phase: &Phase| phase.expression.dag[phase.expression.outputs[0].root].dtype;
         let [scores, weights] = [dtype(&self.first), dtype(&self.middle)];
-        let apart = self.last.is_some() && scores != weights;
-        WindowBytes { scores: scores.size(), weights: if apart { weights.size() } else { 0 } }
+        let has_weights = self.last.is_some() && scores != weights;
+        WindowBytes { scores: scores.size(), weights: if has_weights { weights.size() } else { 0 } }
     }
 
     /// The tiles of the first sums and of the last ones.

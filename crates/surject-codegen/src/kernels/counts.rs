@@ -295,19 +295,19 @@ impl<'a> Counting<'a> {
         let dtype = self.expression.memory.get(&pattern.buf).map_or(DType::F32, |m| m.1);
         let size = dtype.size() as i64;
         // Lanes that lie next to each other are one access, others one each.
-        let (mut bytes, mut apart) = (size, 1);
+        let (mut bytes, mut separate) = (size, 1);
         for s in steps.iter().filter(|s| s.axis.kind == AxisKind::Lanes && s.bytes != 0) {
             match s.bytes.saturating_abs() == size {
                 true => bytes = size * s.axis.extent,
-                false => apart *= s.axis.extent,
+                false => separate *= s.axis.extent,
             }
         }
         let axes: Vec<&Axis> = steps.iter().map(|s| s.axis).collect();
         let begin = begins.first().copied().unwrap_or(0);
-        let together = if bytes == size && apart == 1 { self.together(steps, begins, size) } else { 1 };
+        let together = if bytes == size && separate == 1 { self.together(steps, begins, size) } else { 1 };
         bytes *= together;
         let Touched { lines, sectors } = self.of_request(steps, begin, bytes);
-        let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
+        let times = Counting::times(&axes) * (separate * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
         let whole = self.whole(loops);
         let block = AxisKind::Parallel(Level::Block);

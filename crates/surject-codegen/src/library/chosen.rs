@@ -155,8 +155,8 @@ impl Lanes<'_> {
         let at = At { scope: inner, lanes };
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
-        for (ahead, value) in self.elements(w, inner, address) {
-            let own = ahead as usize % beside * 3;
+        for (offset, value) in self.elements(w, inner, address) {
+            let own = offset as usize % beside * 3;
             let args = [vec![state[own + 2]], vec![value]];
             let keep = flat(&select.apply_lanes(w, inner, &args, lanes)?);
             let keep =
@@ -164,8 +164,8 @@ impl Lanes<'_> {
             let held = w.em.bin(at, "arith.andi", state[own], *keep, Elem::I1);
             let open = w.em.bin(at, "arith.xori", held, yes, Elem::I1);
             let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
-            let ahead = w.em.int(ahead);
-            let place = w.add(inner, address, ahead);
+            let offset = w.em.int(offset);
+            let place = w.add(inner, address, offset);
             let ssa = w.em.op(inner, Op::cast("arith.trunci", place, Type::I64, Elem::I32.ty(1)));
             let place = w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, at);
             state[own] = w.em.bin(at, "arith.ori", state[own], inside, Elem::I1);
@@ -187,20 +187,20 @@ impl Lanes<'_> {
         let Single { window, pointers: [operand, ..], dtype, .. } = self.single;
         let (axis, beside, stride) = (self.line.axis, self.line.beside, self.stride());
         let (elem, at) = (Elem::in_memory(*dtype), At { scope, lanes: self.line.lanes });
-        let apart = (window.window_dilations[axis] as i64).saturating_mul(beside);
+        let dilation = (window.window_dilations[axis] as i64).saturating_mul(beside);
         let all: Vec<i64> =
-            (0..window.sizes[axis] as i64).flat_map(|n| (0..beside).map(move |c| n * apart + c)).collect();
+            (0..window.sizes[axis] as i64).flat_map(|n| (0..beside).map(move |c| n * dilation + c)).collect();
         let mut values = Vec::with_capacity(all.len());
         let mut known: Vec<(i64, Vec<Value>)> = Vec::new();
-        for &ahead in &all {
+        for &offset in &all {
             if !(2..=LONGEST).contains(&stride) {
-                let ahead = w.em.int(ahead);
-                let place = w.add(scope, address, ahead);
+                let offset = w.em.int(offset);
+                let place = w.add(scope, address, offset);
                 values.push(w.lanes_of(scope, (*operand, place), *dtype, stride, at.lanes));
                 continue;
             }
             // What lies between two windows is a row, and the elements of windows are its columns.
-            let (row, column) = (ahead / stride, (ahead % stride) as usize);
+            let (row, column) = (offset / stride, (offset % stride) as usize);
             if known.iter().all(|k| k.0 != row) {
                 let last = all.iter().filter(|&&a| a / stride == row).map(|a| a % stride).max();
                 let start = w.em.int(row * stride);
@@ -230,13 +230,13 @@ impl Lanes<'_> {
         for beside in 0..self.line.beside {
             let body = w.em.open(inner, Vec::new(), None);
             let lanes = self.line.lanes as i64;
-            let ahead = w.em.int(beside * lanes);
-            let kept = w.add(inner, iv, ahead);
+            let offset = w.em.int(beside * lanes);
+            let kept = w.add(inner, iv, offset);
             let kept = w.element(inner, self.places, kept, Elem::I32);
             let place = w.em.op(inner, Op::load(kept, Elem::I32.ty(1)));
             let place = w.em.op(inner, Op::cast("arith.extsi", place, Elem::I32.ty(1), Type::I64));
-            let ahead = w.em.int(beside);
-            let address = w.add(body, further, ahead);
+            let offset = w.em.int(beside);
+            let address = w.add(body, further, offset);
             let addend = w.load(body, *source, self.single.dtype, address);
             let to = w.scaled(body, place, iv, self.stride());
             self.single.send(w, body, *target, to, addend)?;

@@ -235,7 +235,8 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let (own, out) = (strides(&shape), strides(&sizes));
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
     let axes: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
-    let [extents, apart] = [&sizes, &out].map(|of| axes.iter().map(|&d| of[d]).collect::<Vec<_>>());
+    let [extents, strides_of_batch] =
+        [&sizes, &out].map(|of| axes.iter().map(|&d| of[d]).collect::<Vec<_>>());
     let (open, batch, tasks) = w.share(call, &extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
@@ -251,7 +252,7 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         let digit = &batch[d - usize::from(d >= dims.index_vector_dim)];
         base = w.scaled(scope, base, *digit, own[axis]);
     }
-    let first = w.address(scope, &batch, &apart);
+    let first = w.address(scope, &batch, &strides_of_batch);
     let kept: Vec<usize> = (0..shape.len())
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
         .collect();

@@ -14,7 +14,7 @@ pub(super) struct Positions {
     /// Is that of each term one more than that of the term before, or are all the same?
     pub(super) different: bool,
     /// How far those of neighbouring lanes are apart.
-    pub(super) apart: i64,
+    pub(super) stride: i64,
 }
 
 impl Writer<'_> {
@@ -24,10 +24,10 @@ impl Writer<'_> {
         scope: ScopeId,
         from: (Value, Value),
         dtype: DType,
-        apart: i64,
+        stride: i64,
         lanes: usize,
     ) -> Value {
-        self.lanes_where(At { scope, lanes }, from, dtype, (apart, None))
+        self.lanes_where(At { scope, lanes }, from, dtype, (stride, None))
     }
 
     /// As [`Writer::lanes_of`], of the elements of a mask.
@@ -36,7 +36,7 @@ impl Writer<'_> {
         at: At,
         (pointer, address): (Value, Value),
         dtype: DType,
-        (apart, mask): (i64, Option<Value>),
+        (stride, mask): (i64, Option<Value>),
     ) -> Value {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
@@ -44,11 +44,11 @@ impl Writer<'_> {
         let (ty, alignment) = (memory.ty(lanes), memory.size());
         let (all, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
         let load = match mask {
-            None if apart == 1 => Op::aligned_load(from, ty, alignment),
-            Some(mask) if apart == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
+            None if stride == 1 => Op::aligned_load(from, ty, alignment),
+            Some(mask) if stride == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
             _ => {
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, from, memory, apart, lanes));
+                    (mask.unwrap_or(all), self.strided_pointers(scope, from, memory, stride, lanes));
                 Op::Gather { pointers, mask, other: none, ty, alignment }
             }
         };
@@ -62,7 +62,7 @@ impl Writer<'_> {
         at: At,
         (pointer, address): (Value, Value),
         (dtype, value): (DType, Value),
-        (apart, mask): (i64, Option<Value>),
+        (stride, mask): (i64, Option<Value>),
     ) {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
@@ -70,12 +70,12 @@ impl Writer<'_> {
         let place = self.element(scope, pointer, address, memory);
         let (ty, alignment) = (memory.ty(lanes), memory.size());
         let store = match mask {
-            None if apart == 1 => Op::aligned_store(raw, place, ty, alignment),
-            Some(mask) if apart == 1 => Op::MaskedStore { value: raw, pointer: place, mask, ty, alignment },
+            None if stride == 1 => Op::aligned_store(raw, place, ty, alignment),
+            Some(mask) if stride == 1 => Op::MaskedStore { value: raw, pointer: place, mask, ty, alignment },
             _ => {
                 let all = self.em.constant(Elem::I1, 1, lanes);
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, place, memory, apart, lanes));
+                    (mask.unwrap_or(all), self.strided_pointers(scope, place, memory, stride, lanes));
                 Op::Scatter { value: raw, pointers, mask, ty, alignment }
             }
         };
@@ -83,8 +83,15 @@ impl Writer<'_> {
     }
 
     /// Where the elements lie that are so far apart.
-    fn far_apart(&mut self, scope: ScopeId, from: Value, memory: Elem, apart: i64, lanes: usize) -> Value {
-        let steps = self.em.steps(Elem::I64, apart, lanes);
+    fn strided_pointers(
+        &mut self,
+        scope: ScopeId,
+        from: Value,
+        memory: Elem,
+        stride: i64,
+        lanes: usize,
+    ) -> Value {
+        let steps = self.em.steps(Elem::I64, stride, lanes);
         self.em.op(scope, Op::Element { pointer: from, index: Index::Each(steps, lanes), of: memory.ty(1) })
     }
 
@@ -133,15 +140,15 @@ impl Writer<'_> {
         scope: ScopeId,
         first: Value,
         dtype: DType,
-        Positions { terms, different, apart }: Positions,
+        Positions { terms, different, stride }: Positions,
         lanes: usize,
     ) -> Vec<Value> {
         let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
         let elem = Elem::of(dtype);
         let start = self.em.convert(one, DType::I64, dtype, first);
         let mut start = self.em.spread(&Val { ssa: start, lanes: 1 }, elem, many);
-        if apart != 0 {
-            let steps = self.em.steps(elem, apart, lanes);
+        if stride != 0 {
+            let steps = self.em.steps(elem, stride, lanes);
             start = self.em.bin(many, "arith.addi", start, steps, elem);
         }
         let mut all = vec![start];

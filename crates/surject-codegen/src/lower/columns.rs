@@ -66,9 +66,9 @@ pub fn kernel(
     // The reduction over rows from a number on: so many, so far apart, of as many again.
     let some = |dag: &mut Dag, steps: &[(i64, i64)], first: &Lin| -> Option<NodeId> {
         let (mut number, mut loops) = (first.clone(), Vec::new());
-        for &(count, apart) in steps {
+        for &(count, stride) in steps {
             loops.push(dag.add_loop(count)?);
-            number = number.plus(&Lin::var(loops[loops.len() - 1]), apart)?;
+            number = number.plus(&Lin::var(loops[loops.len() - 1]), stride)?;
         }
         let body = rewrite::substituted(dag, body, rows, &number)?;
         Some(dag.add(Node::Reduce { op, loops, body, field }, dtype))

@@ -40,10 +40,10 @@ impl Emitter<'_> {
         let home = self.home(at.scope, deps);
         let open = |_: &&Chosen| !self.prefetched_lines.contains(&(buf, offset, home));
         let chosen = self.lines.get(&(buf, offset)).filter(open);
-        let Some(&Chosen { what, apart }) = chosen else { return Ok(()) };
+        let Some(&Chosen { what, distance }) = chosen else { return Ok(()) };
         if self.lanes(home, deps) > 1 {
-            return match apart {
-                Some(apart) => self.prefetch_elements(pointer, (address, offset, apart), elem, at),
+            return match distance {
+                Some(distance) => self.prefetch_elements(pointer, (address, offset, distance), elem, at),
                 None => Ok(()),
             };
         }
@@ -82,7 +82,7 @@ impl Emitter<'_> {
     fn prefetch_elements(
         &mut self,
         pointer: Value,
-        (address, offset, apart): (&Lin, NodeId, i64),
+        (address, offset, distance): (&Lin, NodeId, i64),
         elem: Elem,
         at: At,
     ) -> Result<(), CodegenError> {
@@ -98,13 +98,13 @@ impl Emitter<'_> {
         }
         let there = self.further_on(scope, l, ELEMENTS, lanes);
         let next = self.open(scope, vec![(l, there)], Some((l, lanes)));
-        let (own, ahead, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
+        let (own, further_on_at, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
         let (here, there) = (self.value(offset, scope)?, self.value(offset, next)?);
-        let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, ahead));
-        let moved = self.bin(ahead, "arith.subi", there, here, places);
-        let [low, span] = [apart, 2 * apart].map(|n| self.constant(places, n as u64, lanes));
-        let moved = self.bin(ahead, "arith.addi", moved, low, places);
-        let far = self.cmpi(ahead, "ugt", moved, span, places);
+        let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, further_on_at));
+        let moved = self.bin(further_on_at, "arith.subi", there, here, places);
+        let [low, span] = [distance, 2 * distance].map(|n| self.constant(places, n as u64, lanes));
+        let moved = self.bin(further_on_at, "arith.addi", moved, low, places);
+        let far = self.cmpi(further_on_at, "ugt", moved, span, places);
         let any = self.op(next, Op::Reduction { kind: "or", vector: far, ty: Elem::I1.ty(lanes) });
         let prefetched = self.open(next, Vec::new(), None);
         let there = self.chosen_places(there, (address, places), At { scope: prefetched, lanes });

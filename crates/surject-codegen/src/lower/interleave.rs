@@ -68,8 +68,8 @@ impl Row<'_> {
         let (mut at, all) = (0, rows * interleave.width);
         while at < all {
             let Piece { lanes, active } = piece(all - at, interleave.lanes as i64);
-            let ahead = em.int(at);
-            let place = em.arith(scope, "arith.addi", base, ahead);
+            let offset = em.int(at);
+            let place = em.arith(scope, "arith.addi", base, offset);
             let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
             em.activate(part, active, lanes);
             for ((node, leaf), ready) in interleaved.leaves.iter().zip(&ready) {
@@ -160,15 +160,15 @@ impl Emitter<'_> {
     }
 
     /// A part of what lies in memory, where conditions hold that are the same for all lanes.
-    fn part_inside(&mut self, rows: &Rows, ahead: i64, there: usize, guards: &[Guard], at: At) -> Value {
+    fn part_inside(&mut self, rows: &Rows, offset: i64, there: usize, guards: &[Guard], at: At) -> Value {
         let holds = self.predicate(guards, At { lanes: 1, ..at });
         let mut mask = self.spread(&holds, Elem::I1, at);
         if there < at.lanes {
             let first = self.first_lanes(there, at.lanes);
             mask = self.op(at.scope, Op::same("arith.andi", [mask, first], Elem::I1.ty(at.lanes)));
         }
-        let ahead = self.int(ahead);
-        let from = self.element(rows.first, ahead, rows.elem, at.scope);
+        let offset = self.int(offset);
+        let from = self.element(rows.first, offset, rows.elem, at.scope);
         self.neighbours(from, Some(mask), (rows.elem, at.lanes), at.scope)
     }
 
@@ -186,7 +186,7 @@ impl Emitter<'_> {
         match leaf {
             Leaf::Inside(guards) => {
                 let none = Lin::default();
-                let inside = |lane| interleave.ahead(self.dag, &none, guards, number(lane)).is_some();
+                let inside = |lane| interleave.contribution(self.dag, &none, guards, number(lane)).is_some();
                 let list = (0..lanes).map(|lane| inside(lane).into()).collect();
                 Ok(self.literal(Elem::I1, Elements::Each(list)))
             }
@@ -199,13 +199,14 @@ impl Emitter<'_> {
                 let elem = Elem::of(if narrow { dtype } else { between });
                 let mut first = lin.clone();
                 first.terms.retain(|t| !interleave.along.contains(&t.0));
-                let list: Vec<i64> =
-                    (0..lanes).filter_map(|lane| interleave.ahead(dag, lin, &[], number(lane))).collect();
-                let ahead = self.numbers(elem, &list);
+                let list: Vec<i64> = (0..lanes)
+                    .filter_map(|lane| interleave.contribution(dag, lin, &[], number(lane)))
+                    .collect();
+                let offset = self.numbers(elem, &list);
                 let base = self.lin_vector(&first, elem, At { scope, lanes: 1 });
                 let at = At { scope, lanes };
                 let base = self.spread(&Val { ssa: base, lanes: 1 }, elem, at);
-                let all = self.op(scope, Op::same("arith.addi", [base, ahead], elem.ty(lanes)));
+                let all = self.op(scope, Op::same("arith.addi", [base, offset], elem.ty(lanes)));
                 Ok(if narrow { all } else { self.convert(at, between, dtype, all) })
             }
             Leaf::Load(node) => {
@@ -217,7 +218,7 @@ impl Emitter<'_> {
                 let Node::Load { address, guards, .. } = &dag[*node].node else { return Err(malformed()) };
                 let (inside, _) = interleave.sorted(guards).ok_or_else(malformed)?;
                 let place = |lane: usize| {
-                    let position = interleave.ahead(dag, address, &inside, number(lane))?;
+                    let position = interleave.contribution(dag, address, &inside, number(lane))?;
                     let vector = starts.iter().rposition(|&start| start <= position)?;
                     Some(ElementOf { vector, element: (position - starts[vector]) as usize })
                 };

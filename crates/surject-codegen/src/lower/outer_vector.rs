@@ -282,24 +282,24 @@ impl Emitter<'_> {
             for line in 0..lanes {
                 let (vector, offset) = (&rotated[line * width / lanes], line * width % lanes);
                 let part = self.some_lanes(at.scope, *vector, (elem, lanes), offset, width);
-                let ahead = (line * length + chunk * lanes) as i64;
-                self.store_part(first, ahead, part, Lanes { active: some.len(), lanes: width }, elem, at);
+                let distance = (line * length + chunk * lanes) as i64;
+                self.store_part(first, distance, part, Lanes { active: some.len(), lanes: width }, elem, at);
             }
         }
     }
 
     /// So many elements from one on, of which the first exist.
-    pub(crate) fn part(&mut self, rows: &Rows, ahead: i64, width: usize, there: usize, at: At) -> Value {
-        let (elem, ahead) = (rows.elem, self.int(ahead));
-        let from = self.element(rows.first, ahead, elem, at.scope);
+    pub(crate) fn part(&mut self, rows: &Rows, distance: i64, width: usize, there: usize, at: At) -> Value {
+        let (elem, distance) = (rows.elem, self.int(distance));
+        let from = self.element(rows.first, distance, elem, at.scope);
         let mask = (there < width).then(|| self.first_lanes(there, width));
         self.neighbours(from, mask, (elem, width), at.scope)
     }
 
     /// Stores the active lanes of a vector.
-    fn store_part(&mut self, first: Value, ahead: i64, vector: Value, part: Lanes, elem: Elem, at: At) {
-        let ahead = self.int(ahead);
-        let to = self.element(first, ahead, elem, at.scope);
+    fn store_part(&mut self, first: Value, distance: i64, vector: Value, part: Lanes, elem: Elem, at: At) {
+        let distance = self.int(distance);
+        let to = self.element(first, distance, elem, at.scope);
         let (ty, size) = (elem.ty(part.lanes), elem.size());
         if part.active == part.lanes {
             return self.put(vector, to, (elem, part.lanes), at.scope);

@@ -73,14 +73,14 @@ impl Emitter<'_> {
         let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
         let later = match when {
             When::Reversed => self.reversed(address, bytes, size, at),
-            _ => self.later(address, bytes, size, when, at).map(|ahead| (address.clone(), ahead)),
+            _ => self.later(address, bytes, size, when, at).map(|offset| (address.clone(), offset)),
         };
-        let Some((address, ahead)) = later else { return };
+        let Some((address, offset)) = later else { return };
         let (base, stride) = (self.lin(&address, at.scope), stride(&address));
         let base = self.element(pointer, base, elem, at.scope);
         for line in 0..(bytes + LINE - 1) / LINE {
-            let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
-            prefetch(self, at.scope, (base, ahead), elem, what);
+            let Some(offset) = offset.checked_add(stride.signum() * line * LINE / size) else { return };
+            prefetch(self, at.scope, (base, offset), elem, what);
         }
     }
 
@@ -149,12 +149,12 @@ impl Emitter<'_> {
 pub(crate) fn prefetch(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    (base, ahead): (Value, i64),
+    (base, offset): (Value, i64),
     elem: Elem,
     what: PrefetchHint,
 ) {
-    let ahead = em.int(ahead);
-    let at = em.element(base, ahead, elem, scope);
+    let offset = em.int(offset);
+    let at = em.element(base, offset, elem, scope);
     let prefetched = match what {
         PrefetchHint::Write => Prefetched::Written(3),
         PrefetchHint::Now => Prefetched::Read(3),

@@ -309,8 +309,8 @@ impl Emitter<'_> {
         let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
         let mut carried = Vec::new();
         for stream in 0..STREAMS {
-            let ahead = self.int(stream * part);
-            let place = self.arith(scope, "arith.addi", iv, ahead);
+            let offset = self.int(stream * part);
+            let place = self.arith(scope, "arith.addi", iv, offset);
             let own = self.open(scope, vec![(last, place)], Some((last, lanes)));
             for ((term, wide), first) in terms.iter().zip(wide).zip(&first) {
                 let (name, at) = (self.name(), At { scope: own, lanes });

@@ -221,7 +221,7 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         em.short_rows(Some(short.row));
         match (short.column, self.outputs) {
-            (Some(column), _) if short.apart => {
+            (Some(column), _) if short.strided => {
                 for values in em.every(&[column]) {
                     let inner = em.open_at(scope, &values);
                     self.point(em, inner)?;

@@ -226,17 +226,17 @@ impl Emitter<'_> {
         let terms = self.every(loops);
         let around = std::mem::replace(&mut self.passes, vec![id]);
         // Every addition waits for the one before it: sums of more terms are made in parts.
-        let apart = match terms.len() {
+        let partial_sums = match terms.len() {
             _ if !dtype.is_float() || op != AccOp::Add => 1,
             12.. => 4,
             8.. => 2,
             _ => 1,
         };
-        let mut parts = vec![accumulator.init; apart];
+        let mut parts = vec![accumulator.init; partial_sums];
         for (term, values) in terms.into_iter().enumerate() {
             let inner = self.open_at(at.scope, &values);
             let part = At { scope: inner, lanes: at.lanes };
-            let into = &mut parts[term % apart];
+            let into = &mut parts[term % partial_sums];
             *into = self.accumulate(op, body, dtype, *into, part)?;
             self.close_plain(inner);
         }

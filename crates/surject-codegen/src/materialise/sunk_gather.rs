@@ -39,7 +39,7 @@ pub struct SunkGather {
 pub fn find(
     function: &Function,
     uses: &Uses,
-    apart: &dyn Fn(Var) -> bool,
+    excluded: &dyn Fn(Var) -> bool,
     inlined: &HashMap<Var, FieldId>,
 ) -> HashMap<Var, SunkGather> {
     let mut reads: HashMap<Var, usize> = HashMap::new();
@@ -51,7 +51,7 @@ pub fn find(
         for statement in &block.statements {
             uses.direct(statement, &mut all);
             match &statement.kind {
-                StatementKind::Store { target, field } if !apart(*target) => {
+                StatementKind::Store { target, field } if !excluded(*target) => {
                     stores.insert(*target, *field);
                 }
                 StatementKind::Call { op: LibOp::Gather { .. }, targets, args, .. } => {
@@ -77,7 +77,7 @@ pub fn find(
     // What is gathered itself is not there before it is.
     let there = |sunk: &SunkGather| {
         function.fields.reachable(&[sunk.field]).into_iter().all(|id| match function.fields[id].kind {
-            FieldKind::Tensor(var) => !calls.contains(&var) && !apart(var),
+            FieldKind::Tensor(var) => !calls.contains(&var) && !excluded(var),
             _ => true,
         })
     };

@@ -32,7 +32,7 @@ pub(crate) struct Chosen {
     pub(crate) what: PrefetchHint,
     /// Where neighbours are chosen apart: from how many elements further on one is prefetched, if they lie in more than the
     /// last cache has for them.
-    pub(crate) apart: Option<i64>,
+    pub(crate) distance: Option<i64>,
 }
 
 /// What is chosen of tensors that are far away, by tensor and place of the line.
@@ -52,13 +52,13 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: PrefetchWh
         // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
         let computed = chosen_by.iter().any(|&n| dag[n].dtype.is_float());
         let step = (target.l2_shares(limits.chosen_step_l2_shares) / size).max(1);
-        let apart = (wide && !computed).then_some(step);
+        let distance = (wide && !computed).then_some(step);
         // Of what a chain has between its kernels no more is there than the part at hand.
         let there = chosen_by.iter().chain([&n]).all(|&n| match dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
             _ => true,
         });
-        let chosen = Chosen { what, apart };
+        let chosen = Chosen { what, distance };
         (end.saturating_mul(size) > least.of_lines && there).then_some(((*buf, *offset), chosen))
     });
     far.collect()

@@ -152,13 +152,13 @@ impl Load {
 
     /// Is what this reads read anyway, soon before or after?
     fn is_close(&self, other: &Load) -> bool {
-        let ahead = other.address.offset.saturating_sub(self.address.offset);
-        let few = |stride: i64| ahead % stride == 0 && ahead / stride <= 8;
-        let soon = ahead.saturating_mul(self.size) <= AHEAD
+        let distance = other.address.offset.saturating_sub(self.address.offset);
+        let few = |stride: i64| distance % stride == 0 && distance / stride <= 8;
+        let soon = distance.saturating_mul(self.size) <= AHEAD
             || self.address.terms.iter().any(|t| few(t.1.abs().max(1)));
         (self.pass, self.buf) == (other.pass, other.buf)
             && self.address.terms == other.address.terms
-            && ahead > 0
+            && distance > 0
             && soon
     }
 }

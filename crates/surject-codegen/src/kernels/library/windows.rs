@@ -163,13 +163,13 @@ impl Kernels<'_> {
                 }
                 Ok(())
             })?;
-            let mut apart = 1;
-            while apart < n {
+            let mut distance = 1;
+            while distance < n {
                 maker.b.effect(Op::Barrier(Level::Block));
                 each(maker, thread, (n, None), |maker, at| {
                     for (side, (now, next)) in now.iter().zip(&next).enumerate() {
                         let backwards = side == 0 && line.from_the_end;
-                        let by = maker.int(if backwards { apart } else { -apart });
+                        let by = maker.int(if backwards { distance } else { -distance });
                         let other = maker.add(at, by);
                         let (zero, end) = (maker.int(0), maker.int(n));
                         let exists = maker.within(other, zero, end);
@@ -189,7 +189,7 @@ impl Kernels<'_> {
                     Ok(())
                 })?;
                 std::mem::swap(&mut now, &mut next);
-                apart *= 2;
+                distance *= 2;
             }
             maker.b.effect(Op::Barrier(Level::Block));
             each(maker, thread, (n, None), |maker, at| {

@@ -155,12 +155,12 @@ impl Lowering<'_> {
         }
         // Each lane joins those before it, of which there are twice as many after every step.
         let size = lanes as usize;
-        let mut apart = 1;
-        while apart < size {
-            let order = (0..size).map(|l| if l < apart { l } else { size + l - apart }).collect();
+        let mut distance = 1;
+        while distance < size {
+            let order = (0..size).map(|l| if l < distance { l } else { size + l - distance }).collect();
             let earlier = self.b.pure(Op::Shuffle(neutral, own, order), ty);
             own = self.b.binary(join, earlier, own);
-            apart *= 2;
+            distance *= 2;
         }
         let value = self.b.binary(join, before, own);
         let last = if size == 1 { own } else { self.b.pure(Op::Shuffle(own, own, vec![size - 1; size]), ty) };
@@ -236,12 +236,12 @@ impl Lowering<'_> {
             };
         }
         // That of the threads of a warp, and what comes before each.
-        let mut apart = 1;
-        while apart < WARP {
-            let other = self.b.statement(Op::Exchange(Source::Up(apart as usize), whole), &[ty])[0];
+        let mut distance = 1;
+        while distance < WARP {
+            let other = self.b.statement(Op::Exchange(Source::Up(distance as usize), whole), &[ty])[0];
             let next = self.b.binary(join, other, whole);
-            whole = self.from(thread, apart, next, whole)?;
-            apart *= 2;
+            whole = self.from(thread, distance, next, whole)?;
+            distance *= 2;
         }
         let before = self.b.statement(Op::Exchange(Source::Up(1), whole), &[ty])[0];
         let mut before = self.from(thread, 1, before, none)?;

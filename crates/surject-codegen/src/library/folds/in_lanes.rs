@@ -256,7 +256,7 @@ impl<'a> InLanes<'a> {
             }
             let number = self.reduced.number(w, inner, axis, position);
             let held = self.results.held[operand];
-            let positions = Positions { terms: piece.step, different, apart: number.apart };
+            let positions = Positions { terms: piece.step, different, stride: number.stride };
             of_lines.push(w.positions_of(inner, number.first, held, positions, self.lanes));
         }
         (0..piece.step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k])).collect()
@@ -274,13 +274,13 @@ impl<'a> InLanes<'a> {
     ) -> Result<Vec<Value>, CodegenError> {
         let (dtype, own, lanes) = (self.dtypes[operand], &self.reduced.own, self.lanes);
         let pointer = w.pointer(self.call.arg(operand)?)?;
-        // So many vectors, from one to the next `ahead` elements, from one lane to the next `apart`.
-        let vectors = |w: &mut Writer<'_>, count: i64, ahead: i64, apart: i64| -> Vec<Value> {
+        // So many vectors, from one to the next `offset` elements, from one lane to the next `stride`.
+        let vectors = |w: &mut Writer<'_>, count: i64, offset: i64, stride: i64| -> Vec<Value> {
             let mut vectors = Vec::new();
             for line in 0..count {
-                let ahead = w.em.int(line * ahead);
-                let at = w.add(inner, address, ahead);
-                vectors.push(w.lanes_of(inner, (pointer, at), dtype, apart, lanes));
+                let offset = w.em.int(line * offset);
+                let at = w.add(inner, address, offset);
+                vectors.push(w.lanes_of(inner, (pointer, at), dtype, stride, lanes));
             }
             vectors
         };

@@ -229,9 +229,9 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.all_reachable(&roots);
-    let apart: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
-    let less = schedule.cycles <= apart;
-    let most = if schedule.cycles <= LITTLE * apart { MANY_NODES } else { NODES };
+    let separate: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
+    let less = schedule.cycles <= separate;
+    let most = if schedule.cycles <= LITTLE * separate { MANY_NODES } else { NODES };
     let plain = schedule.is_plain();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
     // loop. Two of them would only run one after the other, unless they are the same or run together.
@@ -264,11 +264,11 @@ fn may_join([a, b]: &[Part<'_>; 2]) -> bool {
         return a.is_dense() && b.is_dense();
     }
     let both = first.iter().all(|to| second.contains(to)) && second.iter().all(|to| first.contains(to));
-    let apart = |to: &Buf| {
+    let are_disjoint = |to: &Buf| {
         let (of_a, of_b) = (a.offsets(to), b.offsets(to));
         of_a.iter().all(|x| of_b.iter().all(|y| !a.meets(y - x)))
     };
-    both && a.is_beside(b) && second.iter().all(|to| !reads(a, to) && !reads(b, to) && apart(to))
+    both && a.is_beside(b) && second.iter().all(|to| !reads(a, to) && !reads(b, to) && are_disjoint(to))
 }
 
 /// Does a kernel read a tensor?

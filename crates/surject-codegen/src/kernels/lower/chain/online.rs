@@ -339,14 +339,14 @@ impl<'a> Online<'a> {
 
     /// What all threads of a warp have, joined: each of them gets it.
     fn join(&mut self, values: &mut [Value], join: BinaryOp) {
-        let mut apart = 1;
-        while apart < WARP as usize {
+        let mut distance = 1;
+        while distance < WARP as usize {
             for value in values.iter_mut() {
-                let other = Op::Exchange(Source::Xor(apart), *value);
+                let other = Op::Exchange(Source::Xor(distance), *value);
                 let other = self.b().statement(other, &[Type::scalar(FLOAT)])[0];
                 *value = self.b().binary(join, *value, other);
             }
-            apart *= 2;
+            distance *= 2;
         }
     }
 

@@ -136,8 +136,8 @@ impl Lowering<'_> {
             w.frames.truncate(depth);
             Ok::<_, crate::CodegenError>(())
         };
-        let ahead = stages - 1;
-        for number in 0..ahead.max(1) {
+        let in_flight = stages - 1;
+        for number in 0..in_flight.max(1) {
             copy(self, &number.into(), &number.into())?;
         }
         let mut carried = self.no_sums(c, share);
@@ -146,14 +146,14 @@ impl Lowering<'_> {
             self.b.effect(Op::Barrier(Level::Block));
             return self.products((share, c), (left, right), joined, agents, (&0.into(), carried));
         }
-        carried.extend([self.integer(0), self.integer(ahead)]);
+        carried.extend([self.integer(0), self.integer(in_flight)]);
         let end = self.end_of_turns(turns)?;
         let (number, mut carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
         let free = carried.pop().ok_or_else(overflow)?;
         let stage = carried.pop().ok_or_else(overflow)?;
-        let next = self.further(turns, &number.into(), ahead)?;
+        let next = self.further(turns, &number.into(), in_flight)?;
         // After the barrier every copy of this turn is there, and nobody reads the stage before.
-        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::AsyncWait(in_flight as usize - 1));
         self.b.effect(Op::Barrier(Level::Block));
         copy(self, &next.into(), &free.into())?;
         let mut sums = self.products((share, c), (left, right), joined, agents, (&stage.into(), carried))?;

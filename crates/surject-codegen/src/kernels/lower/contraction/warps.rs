@@ -80,7 +80,7 @@ impl Lowering<'_> {
         turns: &Turns,
         (warp, stages): (Value, i64),
     ) -> Lowered<()> {
-        let ahead = stages - 1;
+        let in_flight = stages - 1;
         let warps = c.tiles.warps();
         let copy = |w: &mut Self, number: &Affine, stage: &Affine, thread: Value| {
             let (depth, agents) = (w.frames.len(), Agents { warp, thread, warps });
@@ -93,7 +93,7 @@ impl Lowering<'_> {
             Ok::<_, crate::CodegenError>(())
         };
         let thread = self.open_threads();
-        for number in 0..ahead.max(1) {
+        for number in 0..in_flight.max(1) {
             copy(self, &number.into(), &number.into(), thread)?;
         }
         if stages == 1 {
@@ -103,15 +103,15 @@ impl Lowering<'_> {
             return self.multiply(c, acc, sides, (warp, &0.into()));
         }
         self.b.close_for(&[]);
-        let carried = [self.integer(0), self.integer(ahead)];
+        let carried = [self.integer(0), self.integer(in_flight)];
         let end = self.end_of_turns(turns)?;
         let (number, carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
-        let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), ahead)?) else {
+        let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), in_flight)?) else {
             return Err(overflow());
         };
         let thread = self.open_threads();
         // After the barrier every copy of this turn is there, and nobody reads the stage before.
-        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::AsyncWait(in_flight as usize - 1));
         self.b.effect(Op::Barrier(Level::Block));
         copy(self, &next.into(), &free.into(), thread)?;
         self.b.close_for(&[]);
