@@ -166,7 +166,7 @@ fn moved(lin: &Lin, loops: &HashMap<LoopId, Lin>) -> Option<Lin> {
 }
 
 /// An axis of an output.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Along {
     /// The distance that a step makes.
     stride: i64,
@@ -419,14 +419,16 @@ impl Joined {
 
 #[cfg(test)]
 mod tests {
-    use super::reaches;
+    use super::{Along, reaches};
 
     #[test]
     fn steps_that_reach() {
         for steps in [vec![], vec![(1, 4)], vec![(1, 3), (4, 2)], vec![(2, 3), (7, 3), (30, 2)]] {
             let mut all = vec![0i64];
-            for &(step, extent) in &steps {
-                all = (1 - extent..extent).flat_map(|n| all.iter().map(move |x| x + n * step)).collect();
+            let steps: Vec<Along> =
+                steps.into_iter().map(|(stride, extent)| Along { stride, extent }).collect();
+            for &Along { stride, extent } in &steps {
+                all = (1 - extent..extent).flat_map(|n| all.iter().map(move |x| x + n * stride)).collect();
             }
             for distance in -80..80 {
                 assert_eq!(reaches(distance, &steps), all.contains(&distance), "{distance} {steps:?}");
