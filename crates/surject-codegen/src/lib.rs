@@ -52,7 +52,7 @@ pub use lower::kernel::Form;
 pub use machine::target::Target;
 pub use machine::thresholds::{LineThresholds, Thresholds, TileThresholds};
 pub use program::memory::Lent;
-pub use program::plan::{KernelPlan, Plan};
+pub use program::plan::{KernelPlan, Measured, Plan};
 pub use surject_code as code;
 
 use program::{cold, host, memory_limit, plan, stored};

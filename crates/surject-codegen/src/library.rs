@@ -460,14 +460,14 @@ impl<'a> Writer<'a> {
         &mut self,
         call: &Call<'_>,
         at: At,
-        (address, apart, mask): (Value, i64, Option<Value>),
+        (address, stride, mask): (Value, i64, Option<Value>),
         values: &[Vec<Value>],
     ) -> Result<(), CodegenError> {
         for (&target, value) in call.targets.iter().zip(values) {
             let (pointer, dtype) = (self.pointer(target)?, call.dtype(target));
             match at.lanes {
                 1 => self.store(at.scope, pointer, dtype, address, value),
-                _ => self.store_lanes(at, (pointer, address), (dtype, value[0]), (apart, mask)),
+                _ => self.store_lanes(at, (pointer, address), (dtype, value[0]), (stride, mask)),
             }
         }
         Ok(())

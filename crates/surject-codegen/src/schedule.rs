@@ -87,18 +87,25 @@ impl Schedule {
     }
 }
 
-/// The cost of a node per element, in cycles of scalar code, and whether vector code does it lane by lane.
-fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
+/// What a node takes.
+struct Cost {
+    /// Cycles per element of scalar code.
+    cycles: f64,
+    /// Does vector code do it lane by lane?
+    by_lane: bool,
+}
+
+fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> Cost {
     use UnaryOp::*;
     // Dividing by a constant is multiplying.
     if let Node::Binary(BinaryOp::Div | BinaryOp::Rem, _, by) = data.node
         && matches!(dag[by].node, Node::Const(value) if value.dtype().is_int())
     {
-        return (6.0, false);
+        return Cost { cycles: 6.0, by_lane: false };
     }
     let single = operand == Some(Elem::F32);
     let double = operand == Some(Elem::F64);
-    match &data.node {
+    let (cycles, by_lane) = match &data.node {
         Node::Const(_) | Node::Param(..) | Node::Bitcast(_) | Node::Reduce { .. } => (0.0, false),
         Node::Unary(op, _) => match op {
             Exp | Logistic | Expm1 | Log | Tanh | Sin | Cos if single => (18.0, false),
@@ -126,7 +133,8 @@ fn cost(dag: &Dag, data: &NodeData, operand: Option<Elem>) -> (f64, bool) {
         Node::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => (30.0, true),
         Node::Gather { .. } => (2.0, false),
         _ => (1.0, false),
-    }
+    };
+    Cost { cycles, by_lane }
 }
 
 /// The lanes in which elements are loaded one by one.
@@ -148,11 +156,11 @@ fn widest(dag: &Dag, nodes: &[NodeId], l: LoopId, target: &Target, copies: usize
     let size = sizes.get(sizes.len() / 4).map_or(4, |&s| s.max(2));
     // Calls lane by lane are long code; wider vectors gain nothing there.
     let operand = |n: NodeId| dag[n].node.children().next().map(|c| Elem::of(dag[c].dtype));
-    let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(dag, &dag[n], operand(n)).1);
+    let by_lane = nodes.iter().any(|&n| dag[n].deps.contains(l) && cost(dag, &dag[n], operand(n)).by_lane);
     // So are elements that are loaded one by one.
-    let apart =
+    let gathered =
         |n: NodeId| matches!(dag[n].node, Node::Gather { offset, .. } if dag[offset].deps.contains(l));
-    let most = if nodes.iter().any(|&n| apart(n)) { ONE_BY_ONE } else { usize::MAX };
+    let most = if nodes.iter().any(|&n| gathered(n)) { ONE_BY_ONE } else { usize::MAX };
     let most = nodes.iter().map(|&n| handed_on(dag, n, target)).fold(most, usize::min);
     (target.vector_bytes / size * if by_lane { 1 } else { copies }).clamp(1, most)
 }
@@ -245,7 +253,7 @@ fn copies(nodes: usize, target: &Target) -> usize {
 /// The cost of a node per element, in cycles of scalar code.
 pub(crate) fn node_cost(dag: &Dag, n: NodeId) -> f64 {
     let data = &dag[n];
-    cost(dag, data, data.node.children().next().map(|c| Elem::of(dag[c].dtype))).0
+    cost(dag, data, data.node.children().next().map(|c| Elem::of(dag[c].dtype))).cycles
 }
 
 /// How far apart, at most, what nodes load lies from one position of a loop to the next, in elements.
@@ -284,7 +292,7 @@ impl Chooser<'_> {
     fn node_cost(&self, n: NodeId, nest: &[LoopId], vector: Option<Vectors>) -> f64 {
         let data = &self.dag[n];
         let operand = data.node.children().next().map(|c| Elem::of(self.dag[c].dtype));
-        let (scalar, by_lane) = cost(self.dag, data, operand);
+        let Cost { cycles: scalar, by_lane } = cost(self.dag, data, operand);
         // A value is computed inside the last loop that it depends on, as often as all loops around that run.
         let depth = data.deps.depth(nest);
         let runs = |&l: &LoopId| match vector {
@@ -436,7 +444,7 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         // Columns that lie apart are taken from the same rows again while these are in a cache.
         schedule
             .order
-            .sort_by_key(|&l| short.apart && inside_of_rows(dag, &kernel.all, l, short.row, target));
+            .sort_by_key(|&l| short.strided && inside_of_rows(dag, &kernel.all, l, short.row, target));
         schedule.order.push(short.row);
         (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
         non_temporal::decide(dag, outputs, &mut schedule, target);

@@ -25,13 +25,16 @@ const ROWS: i64 = 4;
 const BLOCK: i64 = 256;
 
 /// Loops in an order: those whose iterations are independent outside, the longest first.
-fn ordered(loops: &[LoopInfo], except: Option<&LoopInfo>) -> Vec<(String, i64, bool)> {
-    let mut order: Vec<(String, i64, bool)> = Vec::new();
-    for l in loops.iter().filter(|l| except.is_none_or(|row| row.name != l.name)) {
-        order.push((l.name.clone(), l.extent, l.parallel));
-    }
-    order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
+fn ordered(loops: &[LoopInfo], except: Option<&LoopInfo>) -> Vec<LoopInfo> {
+    let mut order = loops.to_vec();
+    order.retain(|l| except.is_none_or(|row| row.name != l.name));
+    order.sort_by_key(|l| (!l.parallel, std::cmp::Reverse(l.extent)));
     order
+}
+
+/// A part of a split loop whose iterations are independent, `NAME.o` or `NAME.i`.
+fn part(name: &str, which: &str, extent: i64) -> LoopInfo {
+    LoopInfo { name: format!("{name}.{which}"), extent, parallel: true }
 }
 
 /// A schedule with its time by the model, in cycles.
@@ -42,27 +45,23 @@ fn proposal(gpu: &Gpu, expression: &Expression, directives: Vec<Directive>) -> P
 }
 
 /// Blocks share the outermost loops up to one that warps share, three at most: those whose iterations are independent.
-fn blocks(
-    order: &[(String, i64, bool)],
-    warps: Option<&String>,
-    directives: &mut Vec<Directive>,
-) -> Result<(), String> {
+fn blocks(order: &[LoopInfo], warps: Option<&String>, directives: &mut Vec<Directive>) -> Result<(), String> {
     match order.first() {
-        Some((_, _, true)) => {
+        Some(first) if first.parallel => {
             // The second and the third dimension of a grid have fewer blocks.
             let fits =
-                |i: usize, l: &(String, i64, bool)| l.2 && (i == 0 || l.1 <= GRID) && warps != Some(&l.0);
+                |i: usize, l: &LoopInfo| l.parallel && (i == 0 || l.extent <= GRID) && warps != Some(&l.name);
             let mut count = (0..order.len().min(3)).take_while(|&i| fits(i, &order[i])).count();
             // The innermost one is the first dimension.
-            while count > 1 && order[0].1 > GRID {
+            while count > 1 && order[0].extent > GRID {
                 count -= 1;
             }
             for l in &order[..count] {
-                directives.push(Directive::Parallel(l.0.clone(), Level::Block));
+                directives.push(Directive::Parallel(l.name.clone(), Level::Block));
             }
             Ok(())
         }
-        Some((name, ..)) => Err(format!("iterations of the outermost loop `{name}` meet")),
+        Some(first) => Err(format!("iterations of the outermost loop `{}` meet", first.name)),
         None => Err("there is one point, and nothing for blocks to share".into()),
     }
 }
@@ -212,22 +211,22 @@ impl Points {
         let mut together = Vec::new();
         for (name, by) in grouped {
             directives.push(Directive::Split(name.clone(), *by));
-            if let Some(l) = order.iter_mut().find(|l| l.0 == *name) {
-                *l = (format!("{name}.o"), (l.1 + by - 1) / by, true);
+            if let Some(l) = order.iter_mut().find(|l| l.name == *name) {
+                *l = part(name, "o", (l.extent + by - 1) / by);
             }
             together.insert(0, format!("{name}.i"));
         }
         let mut own_loop = None;
         if let Some((name, by)) = own
-            && let Some(l) = order.iter_mut().find(|l| l.0.strip_suffix(".o").unwrap_or(&l.0) == name)
+            && let Some(l) = order.iter_mut().find(|l| l.name.strip_suffix(".o").unwrap_or(&l.name) == name)
         {
-            directives.push(Directive::Split(l.0.clone(), by));
-            own_loop = Some(format!("{}.i", l.0));
-            *l = (format!("{}.o", l.0), l.1 / by, true);
+            directives.push(Directive::Split(l.name.clone(), by));
+            own_loop = Some(format!("{}.i", l.name));
+            *l = part(&l.name, "o", l.extent / by);
         }
-        order.push((format!("{}.o", row.name), (row.extent + threads * lanes - 1) / (threads * lanes), true));
-        order.sort_by_key(|l| (!l.2, std::cmp::Reverse(l.1)));
-        let names = order.iter().map(|l| &l.0).chain(&own_loop).chain(&together).chain(&inner);
+        order.push(part(&row.name, "o", (row.extent + threads * lanes - 1) / (threads * lanes)));
+        order.sort_by_key(|l| (!l.parallel, std::cmp::Reverse(l.extent)));
+        let names = order.iter().map(|l| &l.name).chain(&own_loop).chain(&together).chain(&inner);
         directives.push(Directive::Order(names.cloned().collect()));
         blocks(&order, None, &mut directives)?;
         directives.extend(together.into_iter().map(|name| Directive::Parallel(name, Level::Thread)));
@@ -266,15 +265,15 @@ impl Strategy for Lines {
             return Err("a reduction depends on the terms of another".into());
         }
         let order = ordered(&loops, Some(&row));
-        let Some((name, extent, true)) = order.first().cloned() else {
+        let Some(LoopInfo { name, extent, parallel: true }) = order.first().cloned() else {
             return Err("there is one row".into());
         };
         let threads = self.0.block.min(extent);
         let mut directives = vec![Directive::Split(name.clone(), threads)];
         let mut grid = order;
-        grid[0] = (format!("{name}.o"), (extent + threads - 1) / threads, true);
+        grid[0] = part(&name, "o", (extent + threads - 1) / threads);
         let inner = [format!("{name}.i"), row.name.clone()];
-        directives.push(Directive::Order(grid.iter().map(|l| &l.0).chain(&inner).cloned().collect()));
+        directives.push(Directive::Order(grid.iter().map(|l| &l.name).chain(&inner).cloned().collect()));
         blocks(&grid, None, &mut directives)?;
         directives.push(Directive::Parallel(inner[0].clone(), Level::Thread));
         let mut written: Vec<String> = reduced.into_iter().cloned().collect();
@@ -361,18 +360,15 @@ impl Strategy for Rows {
         let mut order = ordered(&loops, row.as_ref());
         let own = match order.first() {
             // Each warp of a block has rows of its own.
-            Some((name, extent, true)) if !self.block && extent % ROWS == 0 => {
+            Some(LoopInfo { name, extent, parallel: true }) if !self.block && extent % ROWS == 0 => {
                 let (name, extent) = (name.clone(), *extent);
                 directives.push(Directive::Split(name.clone(), ROWS));
-                order.splice(
-                    0..1,
-                    [(format!("{name}.o"), extent / ROWS, true), (format!("{name}.i"), ROWS, true)],
-                );
+                order.splice(0..1, [part(&name, "o", extent / ROWS), part(&name, "i", ROWS)]);
                 Some(format!("{name}.i"))
             }
             _ => None,
         };
-        let mut names: Vec<String> = order.iter().map(|l| l.0.clone()).collect();
+        let mut names: Vec<String> = order.iter().map(|l| l.name.clone()).collect();
         if let Some(row) = &row {
             let lanes = lanes(expression, &row.name, row.extent);
             let (outer, inner) = shared(&row.name, row.extent, threads, lanes, &mut directives);
@@ -428,13 +424,13 @@ impl Columns {
             return Err(format!("a reduction does not depend on `{}`", row.name));
         }
         // Points that no reduction depends on are shared by the warps too.
-        let apart = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
-        let beside = loops.iter().filter(|l| l.parallel).filter(apart).max_by_key(|l| l.extent);
+        let independent = |l: &&LoopInfo| reductions.iter().all(|r| !r.outer.contains(&l.name));
+        let beside = loops.iter().filter(|l| l.parallel).filter(independent).max_by_key(|l| l.extent);
         let beside = beside.filter(|l| l.extent >= warps);
         // The columns of a warp, as many for each thread as lie in 16 bytes. Lanes are innermost, and what is reduced in
         // them cannot be used again by further loops.
         let widest = lanes(expression, &row.name, row.extent);
-        let again = loops.iter().any(|l| apart(&l));
+        let again = loops.iter().any(|l| independent(&l));
         let lanes = if wide && !again && row.extent >= self.0.warp * widest { widest } else { 1 };
         let threads = self.0.warp;
         let mut directives = Vec::new();
@@ -457,18 +453,18 @@ impl Columns {
             inner = vec![format!("{}.i.o", row.name), format!("{}.i.i", row.name)];
         }
         let mut order = ordered(&loops, Some(&row));
-        order.retain(|l| beside.is_none_or(|b| b.name != l.0));
+        order.retain(|l| beside.is_none_or(|b| b.name != l.name));
         let blocks_of_row = (row.extent + threads * lanes - 1) / (threads * lanes);
-        order.push((format!("{}.o", row.name), blocks_of_row, true));
+        order.push(part(&row.name, "o", blocks_of_row));
         // Loops that no reduction depends on stand inside, so that each is reduced once.
         let outer = |name: &String| {
             *name == format!("{}.o", row.name) || reductions.iter().any(|r| r.outer.contains(name))
         };
-        order.sort_by_key(|l| (!l.2, !outer(&l.0), std::cmp::Reverse(l.1)));
-        let grid: Vec<(String, i64, bool)> = order.iter().filter(|l| outer(&l.0)).cloned().collect();
-        let mut names: Vec<String> = grid.iter().map(|l| l.0.clone()).collect();
+        order.sort_by_key(|l| (!l.parallel, !outer(&l.name), std::cmp::Reverse(l.extent)));
+        let grid: Vec<LoopInfo> = order.iter().filter(|l| outer(&l.name)).cloned().collect();
+        let mut names: Vec<String> = grid.iter().map(|l| l.name.clone()).collect();
         names.push(inner[0].clone());
-        names.extend(order.iter().filter(|l| !outer(&l.0)).map(|l| l.0.clone()));
+        names.extend(order.iter().filter(|l| !outer(&l.name)).map(|l| l.name.clone()));
         if let Some(beside) = beside {
             directives.push(Directive::Split(beside.name.clone(), warps));
             names.extend([format!("{}.o", beside.name), format!("{}.i", beside.name)]);

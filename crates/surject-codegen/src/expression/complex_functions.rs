@@ -75,8 +75,8 @@ impl<'d> Field<'d> {
         let e = self.exp(z);
         // Where 1 or the exponential is nothing beside the other.
         let (size, one) = (self.un(UnaryOp::Abs, z.re), self.constant(1.0));
-        let (apart, less) = (self.is(BinaryOp::Gt, size, 40.0), self.sub(e.re, one));
-        let re = self.select(apart, less, re);
+        let (is_large, less) = (self.is(BinaryOp::Gt, size, 40.0), self.sub(e.re, one));
+        let re = self.select(is_large, less, re);
         let straight = self.is_zero(z.im);
         Z { re: self.select(straight, m, re), im: self.select(straight, z.im, e.im) }
     }

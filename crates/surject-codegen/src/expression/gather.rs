@@ -30,6 +30,24 @@ pub struct Gathered {
     pub(crate) line: Option<usize>,
 }
 
+/// An axis of the operand that slices have.
+#[derive(Clone, Copy)]
+struct SlicedAxis {
+    /// Its number in the operand.
+    operand: usize,
+    /// The axis of the result that it becomes.
+    result: usize,
+}
+
+/// A component of an index.
+#[derive(Clone, Copy)]
+pub(crate) struct StartAxis {
+    /// The axis of the operand that it moves along.
+    pub(crate) axis: usize,
+    /// The last start there.
+    pub(crate) last: i64,
+}
+
 impl Gathered {
     /// The gather of a statement, but for complex numbers.
     pub(crate) fn of(function: &Function, kind: &StatementKind) -> Option<Gathered> {
@@ -61,7 +79,7 @@ impl Gathered {
         let last = (0..result.len()).rev().find(|&d| result[d] != 1);
         let line = last.filter(|&d| {
             let unit = |axis: usize| gathered.shape[axis + 1..].iter().all(|&n| n == 1);
-            gathered.sliced().any(|(axis, at)| at == d && unit(axis))
+            gathered.sliced().any(|axis| axis.result == d && unit(axis.operand))
         });
         Some(Gathered { line, ..gathered })
     }
@@ -72,11 +90,12 @@ impl Gathered {
     }
 
     /// The axes of the operand that slices have, and the axes of the result that they become.
-    fn sliced(&self) -> impl Iterator<Item = (usize, usize)> {
-        let apart = |d: &usize| {
+    fn sliced(&self) -> impl Iterator<Item = SlicedAxis> {
+        let is_sliced = |d: &usize| {
             !self.dims.collapsed_slice_dims.contains(d) && !self.dims.operand_batching_dims.contains(d)
         };
-        (0..self.shape.len()).filter(apart).zip(self.dims.offset_dims.iter().copied())
+        let axes = (0..self.shape.len()).filter(is_sliced).zip(self.dims.offset_dims.iter().copied());
+        axes.map(|(operand, result)| SlicedAxis { operand, result })
     }
 
     /// The positions of the components of the index vector of an element of the result.
@@ -96,8 +115,8 @@ impl Gathered {
     /// What the loops say of the position in the operand.
     pub(crate) fn known(&self, position: &[Lin]) -> Vec<Lin> {
         let mut known = vec![Lin::default(); self.shape.len()];
-        for (axis, at) in self.sliced() {
-            known[axis] = position[at].clone();
+        for SlicedAxis { operand, result } in self.sliced() {
+            known[operand] = position[result].clone();
         }
         let dims = &self.dims;
         for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
@@ -106,9 +125,10 @@ impl Gathered {
         known
     }
 
-    /// The axis of the operand that each component of an index moves along, and the last start there.
-    pub(crate) fn ends(&self) -> impl Iterator<Item = (usize, i64)> {
-        self.dims.start_index_map.iter().map(|&axis| (axis, self.shape[axis] - self.slice[axis]))
+    /// What each component of an index says.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = StartAxis> {
+        let last = |axis: usize| self.shape[axis] - self.slice[axis];
+        self.dims.start_index_map.iter().map(move |&axis| StartAxis { axis, last: last(axis) })
     }
 
     /// The element of the operand that is the element of the result at a position, from the components of its index.
@@ -128,8 +148,8 @@ impl Gathered {
         let points = self.shape.iter().try_fold(1i64, |p, &n| p.checked_mul(n)).ok_or_else(overflow)?;
         let wide = if points < 1 << 31 { DType::I32 } else { DType::I64 };
         let mut offset: Option<NodeId> = None;
-        for (&start, (axis, most)) in starts.iter().zip(self.ends()) {
-            let mut at = clamped(dag, start, most, wide);
+        for (&start, StartAxis { axis, last }) in starts.iter().zip(self.ends()) {
+            let mut at = clamped(dag, start, last, wide);
             if strides[axis] != 1 {
                 let stride = dag.constant(Scalar::from_i128(wide, strides[axis].into()));
                 at = dag.binary(BinaryOp::Mul, at, stride);

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use surject_ir::{AccOp, FieldId, FieldKind, Function, Var};
 
 /// What is numbered anew by a field; `None` where it is something else, or is not computed point by point from tensors
-/// alone. `apart` says which tensors are not in memory.
+/// alone. `excluded` says which tensors are not in memory.
 pub(crate) fn renumbered(
     function: &Function,
     field: FieldId,
-    apart: &dyn Fn(Var) -> bool,
+    excluded: &dyn Fn(Var) -> bool,
 ) -> Option<FieldId> {
     let fields = &function.fields;
     let FieldKind::Acc { op: AccOp::Set, map, of } = &fields[field].kind else { return None };
@@ -23,7 +23,7 @@ pub(crate) fn renumbered(
     let position: Vec<Lin> = (0..from.len()).map(|axis| Lin::var(LoopId(axis as u8))).collect();
     let same = linearise(&from, &position).ok()? == linearise(&to, &compose(map, &position).ok()?).ok()?;
     let said = |id: FieldId| match &fields[id].kind {
-        FieldKind::Tensor(var) => !apart(*var),
+        FieldKind::Tensor(var) => !excluded(*var),
         FieldKind::Const(_) => true,
         FieldKind::Index { .. } | FieldKind::Read { .. } | FieldKind::Acc { .. } => false,
         _ => true,

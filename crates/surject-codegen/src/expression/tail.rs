@@ -233,16 +233,16 @@ impl Analysis<'_> {
     fn comparison(&self, op: BinaryOp, x: NodeId, y: NodeId) -> Along {
         let positions = position(self.dag, x).zip(position(self.dag, y));
         let Some((x, y)) = positions else { return Along::Varies };
-        let ahead = |a: &Lin, b: &Lin, by: i64| a.plus(b, -1)?.plus(&Lin::constant(by), -1);
+        let difference = |a: &Lin, b: &Lin, by: i64| a.plus(b, -1)?.plus(&Lin::constant(by), -1);
         let bound = |lin: Option<Lin>| lin.map_or(Along::Varies, |lin| self.bound(&lin));
         match op {
-            BinaryOp::Ge => bound(ahead(&x, &y, 0)),
-            BinaryOp::Gt => bound(ahead(&x, &y, 1)),
-            BinaryOp::Le => bound(ahead(&y, &x, 0)),
-            BinaryOp::Lt => bound(ahead(&y, &x, 1)),
+            BinaryOp::Ge => bound(difference(&x, &y, 0)),
+            BinaryOp::Gt => bound(difference(&x, &y, 1)),
+            BinaryOp::Le => bound(difference(&y, &x, 0)),
+            BinaryOp::Lt => bound(difference(&y, &x, 1)),
             // Equal is what is neither less nor greater.
             BinaryOp::Eq | BinaryOp::Ne => {
-                let sides = [bound(ahead(&x, &y, 0)), bound(ahead(&y, &x, 0))];
+                let sides = [bound(difference(&x, &y, 0)), bound(difference(&y, &x, 0))];
                 let equal = self.connective(Decides(false), &sides[0], &sides[1]);
                 match (op, equal.value()) {
                     (BinaryOp::Ne, Some(value)) => equal.with_value(Some(Scalar::bool(!value.is_true()))),
@@ -315,24 +315,32 @@ impl Analysis<'_> {
     }
 }
 
+/// A digit of the addresses of a tensor, which is a loop.
+#[derive(Clone, Copy)]
+struct LoopDigit {
+    l: LoopId,
+    stride: i64,
+    extent: i64,
+}
+
 impl StoredTail {
     /// The tails of a tensor that an output fills over these loops.
     pub(crate) fn of(dag: &Dag, output: &Output, outer: &[LoopId]) -> Vec<StoredTail> {
         let mut found = Vec::new();
         let wide = outer.iter().copied().filter(|&l| dag.extent(l) > 1);
-        let mut digits: Vec<(LoopId, i64, i64)> =
-            wide.map(|l| (l, output.address.coeff(l), dag.extent(l))).collect();
-        digits.sort_by_key(|d| std::cmp::Reverse(d.1));
+        let digit = |l| LoopDigit { l, stride: output.address.coeff(l), extent: dag.extent(l) };
+        let mut digits: Vec<LoopDigit> = wide.map(digit).collect();
+        digits.sort_by_key(|d| std::cmp::Reverse(d.stride));
         // Every position once, and each digit below the stride of the one before.
-        let dense = digits.windows(2).all(|d| d[0].1 == d[1].1.saturating_mul(d[1].2));
+        let dense = digits.windows(2).all(|d| d[0].stride == d[1].stride.saturating_mul(d[1].extent));
         if output.join.is_some()
             || output.address.offset != 0
             || !dense
-            || digits.last().is_none_or(|d| d.1 != 1)
+            || digits.last().is_none_or(|d| d.stride != 1)
         {
             return found;
         }
-        for &(l, ..) in &digits {
+        for &LoopDigit { l, .. } in &digits {
             for side in Side::BOTH {
                 let tail = tail(dag, output.root, l, side);
                 found.extend(tail.and_then(|tail| StoredTail::along(&digits, l, tail)));
@@ -343,9 +351,9 @@ impl StoredTail {
 
     /// A tail along a loop of a tensor whose digits are loops of these strides and extents. Where only the remainder of a loop
     /// counts, it is two digits.
-    fn along(loops: &[(LoopId, i64, i64)], l: LoopId, tail: Tail) -> Option<StoredTail> {
+    fn along(loops: &[LoopDigit], l: LoopId, tail: Tail) -> Option<StoredTail> {
         let (mut digits, mut along, mut terms) = (Vec::new(), None, Vec::new());
-        for &(own, stride, extent) in loops {
+        for &LoopDigit { l: own, stride, extent } in loops {
             let digit = tail.edge.digits.iter().find(|d| d.l == own);
             let modulus = digit.map_or(extent, |d| d.modulus);
             if modulus < extent {

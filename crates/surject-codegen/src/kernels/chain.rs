@@ -18,6 +18,7 @@ use super::contraction::{Condition, Product, Share, Tiles};
 use super::expression::{Expression, Tensor};
 use crate::expression::address::{Guard, Lin, LoopId};
 use crate::expression::dag::{Buf, Node, NodeId};
+use crate::kernels::contraction::SubTile;
 use std::collections::BTreeSet;
 use std::fmt;
 use surject_ir::Var;
@@ -32,9 +33,9 @@ pub struct Chain {
     pub(crate) between: [Var; 2],
     /// The columns of the first sums.
     pub(crate) columns: i64,
-    /// How the rows of all expressions are numbered: the steps of digits, and how many values each has; the fastest one
+    /// How the rows of all expressions are numbered, the fastest digit
     /// first.
-    pub(crate) digits: Vec<(i64, i64)>,
+    pub(crate) digits: Vec<RowDigit>,
     /// What says which of the first sums are needed.
     pub(crate) condition: Option<Condition>,
 }
@@ -83,17 +84,53 @@ impl fmt::Display for ChainTiles {
         for ([columns, terms], share) in self.tiles.iter().zip(self.shares) {
             write!(f, " tile {columns} {terms} ")?;
             match share {
-                Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
-                Share::Grid { own: [rows, columns], across } => {
+                Share::Thread(SubTile { rows, columns }) => write!(f, "thread {rows} {columns}")?,
+                Share::Grid { own: SubTile { rows, columns }, across } => {
                     write!(f, "grid {rows} {columns} across {across}")?
                 }
                 Share::Warp(rows) => write!(f, "warp {rows}")?,
-                Share::Warps([rows, columns]) => write!(f, "warp {rows} {columns}")?,
+                Share::Warps(SubTile { rows, columns }) => write!(f, "warp {rows} {columns}")?,
                 Share::Group(feed) => write!(f, "group{}", feed.text())?,
             }
         }
         Ok(())
     }
+}
+
+/// A digit of the numbers of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowDigit {
+    /// How many rows are from one of its values to the next.
+    pub(crate) step: i64,
+    /// How many values it has.
+    pub(crate) values: i64,
+}
+
+/// How large the first sums of a chain are.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoreSize {
+    /// The rows of all blocks.
+    pub rows: i64,
+    /// The columns.
+    pub columns: i64,
+}
+
+/// The bytes of an element of what lies between the expressions of a chain; 0 for what needs no memory of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowBytes {
+    /// The first sums.
+    pub scores: usize,
+    /// The rows that are made of them.
+    pub weights: usize,
+}
+
+/// What an attention head has at once: the longest loops of its products.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadSize {
+    /// The terms of the first sums.
+    pub terms: i64,
+    /// The columns of the last sums.
+    pub columns: i64,
 }
 
 impl Chain {
@@ -154,17 +191,17 @@ impl Chain {
         self.between
     }
 
-    /// The rows of all blocks, and the columns of the first sums.
-    pub fn sizes(&self) -> [i64; 2] {
-        [self.digits.iter().map(|d| d.1).product(), self.columns]
+    /// How large the first sums are.
+    pub fn scores(&self) -> ScoreSize {
+        ScoreSize { rows: self.digits.iter().map(|d| d.values).product(), columns: self.columns }
     }
 
-    /// The bytes of an element of the first sums and of the rows; 0 for those that need no memory of their own.
-    pub fn window_bytes(&self) -> [usize; 2] {
+    /// The bytes of what lies between the expressions.
+    pub fn window_bytes(&self) -> WindowBytes {
         let dtype = |phase: &Phase| phase.expression.dag[phase.expression.outputs[0].root].dtype;
         let [scores, weights] = [dtype(&self.first), dtype(&self.middle)];
-        let apart = self.last.is_some() && scores != weights;
-        [scores.size(), if apart { weights.size() } else { 0 }]
+        let has_weights = self.last.is_some() && scores != weights;
+        WindowBytes { scores: scores.size(), weights: if has_weights { weights.size() } else { 0 } }
     }
 
     /// The tiles of the first sums and of the last ones.
@@ -374,7 +411,7 @@ impl Phase {
 }
 
 /// Digits in which the rows of all expressions are numbered.
-fn digits<'a>(phases: impl Iterator<Item = &'a Phase> + Clone) -> Result<Vec<(i64, i64)>, String> {
+fn digits<'a>(phases: impl Iterator<Item = &'a Phase> + Clone) -> Result<Vec<RowDigit>, String> {
     let mut steps = BTreeSet::new();
     let mut all = None;
     for phase in phases {
@@ -387,7 +424,10 @@ fn digits<'a>(phases: impl Iterator<Item = &'a Phase> + Clone) -> Result<Vec<(i6
     let steps: Vec<i64> = steps.into_iter().chain([all]).collect();
     let pairs = steps.windows(2).map(|pair| {
         let whole = pair[1] % pair[0] == 0;
-        if whole { Ok((pair[0], pair[1] / pair[0])) } else { Err("rows are cut elsewhere".to_string()) }
+        if !whole {
+            return Err("rows are cut elsewhere".to_string());
+        }
+        Ok(RowDigit { step: pair[0], values: pair[1] / pair[0] })
     });
     pairs.collect()
 }

@@ -5,7 +5,8 @@ mod tiles;
 pub(crate) mod units;
 
 pub use tiles::{
-    Feed, GROUP, GROUP_ROWS, GROUP_TERMS, KEPT_REGISTERS, LANE_REGISTERS, OTHER_REGISTERS, Share, Tiles,
+    Feed, GROUP, GROUP_ROWS, GROUP_TERMS, KEPT_REGISTERS, LANE_REGISTERS, OTHER_REGISTERS, Share, SubTile,
+    Tiles,
 };
 pub use units::{MatrixUnit, UnitFactors, UnitTiles};
 
@@ -410,7 +411,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     let parts = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => parts,
         Share::Warp(_) | Share::Group(_) => fit_units(expression, &parts, [own.rows, n, k])?,
-        Share::Warps([_, columns]) => {
+        Share::Warps(SubTile { rows: _, columns }) => {
             let across = n.checked_div(columns).unwrap_or(0);
             if columns % 16 != 0 || across * columns != n || !(across as u64).is_power_of_two() {
                 return Err(format!(
@@ -459,26 +460,18 @@ pub(crate) fn fit(expression: &Expression, tiles: &Tiles) -> Result<Contraction,
     Ok(found)
 }
 
-/// What of a tile one of its agents has.
-struct OwnSize {
-    /// Rows of a warp.
-    rows: i64,
-    /// Columns of a thread.
-    columns: i64,
-}
-
-/// Checks that the agents of a tile divide it evenly.
-fn own_size(tiles: &Tiles) -> Result<OwnSize, Fault> {
+/// Checks that the agents of a tile divide it evenly: the rows of a warp, and the columns of a thread.
+fn own_size(tiles: &Tiles) -> Result<SubTile, Fault> {
     let [m, n, k] = tiles.tile;
     // Rows of a warp or a thread, columns of a thread, and threads along the columns.
     let (rows, columns, across) = match tiles.share {
-        Share::Thread([rows, columns]) => (rows, columns, WARP),
-        Share::Grid { own: [rows, columns], across } => (rows, columns, across),
+        Share::Thread(SubTile { rows, columns }) => (rows, columns, WARP),
+        Share::Grid { own: SubTile { rows, columns }, across } => (rows, columns, across),
         Share::Warp(rows) => (rows, 1, WARP),
-        Share::Warps([rows, _]) => (rows, 1, WARP),
+        Share::Warps(SubTile { rows, columns: _ }) => (rows, 1, WARP),
         Share::Group(_) => (GROUP_ROWS, 1, WARP),
     };
-    let [_, of_one] = tiles.of_warp();
+    let of_one = tiles.of_warp().columns;
     if [m, n, k, rows, columns, of_one, across].iter().any(|&x| x < 1) {
         return Err("a tile has rows, columns and terms".into());
     }
@@ -497,7 +490,7 @@ fn own_size(tiles: &Tiles) -> Result<OwnSize, Fault> {
             "a tile of {m} by {n} by {k}: the columns are multiples of {of_warp}, the rows of {WARP}, the terms of 4"
         ).into());
     }
-    Ok(OwnSize { rows, columns })
+    Ok(SubTile { rows, columns })
 }
 
 /// Checks that the loops of tiles are those of their rows, columns and terms.

@@ -295,19 +295,19 @@ impl<'a> Counting<'a> {
         let dtype = self.expression.memory.get(&pattern.buf).map_or(DType::F32, |m| m.1);
         let size = dtype.size() as i64;
         // Lanes that lie next to each other are one access, others one each.
-        let (mut bytes, mut apart) = (size, 1);
+        let (mut bytes, mut separate) = (size, 1);
         for s in steps.iter().filter(|s| s.axis.kind == AxisKind::Lanes && s.bytes != 0) {
             match s.bytes.saturating_abs() == size {
                 true => bytes = size * s.axis.extent,
-                false => apart *= s.axis.extent,
+                false => separate *= s.axis.extent,
             }
         }
         let axes: Vec<&Axis> = steps.iter().map(|s| s.axis).collect();
         let begin = begins.first().copied().unwrap_or(0);
-        let together = if bytes == size && apart == 1 { self.together(steps, begins, size) } else { 1 };
+        let together = if bytes == size && separate == 1 { self.together(steps, begins, size) } else { 1 };
         bytes *= together;
-        let (lines, sectors) = self.of_request(steps, begin, bytes);
-        let times = Counting::times(&axes) * (apart * begins.len() as i64) as f64 / together as f64;
+        let Touched { lines, sectors } = self.of_request(steps, begin, bytes);
+        let times = Counting::times(&axes) * (separate * begins.len() as i64) as f64 / together as f64;
         let waits = steps.iter().filter(|s| s.axis.kind == AxisKind::Serial);
         let whole = self.whole(loops);
         let block = AxisKind::Parallel(Level::Block);
@@ -379,8 +379,8 @@ impl<'a> Counting<'a> {
         part
     }
 
-    /// The lines and sectors that the first warp touches at once.
-    fn of_request(&self, steps: &[Step<'_>], begin: i64, bytes: i64) -> (f64, f64) {
+    /// What the first warp touches at once.
+    fn of_request(&self, steps: &[Step<'_>], begin: i64, bytes: i64) -> Touched {
         let thread = AxisKind::Parallel(Level::Thread);
         let threads = self.resolved.threads.unwrap_or(1).min(self.units.warp);
         let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == thread).collect();
@@ -403,8 +403,16 @@ impl<'a> Counting<'a> {
             sectors.extend(first.div_euclid(self.units.sector)..=last.div_euclid(self.units.sector));
             lines.extend(first.div_euclid(self.units.line)..=last.div_euclid(self.units.line));
         }
-        (lines.len() as f64, sectors.len() as f64)
+        Touched { lines: lines.len() as f64, sectors: sectors.len() as f64 }
     }
+}
+
+/// What a request touches.
+struct Touched {
+    /// Lines of memory.
+    lines: f64,
+    /// Their sectors.
+    sectors: f64,
 }
 
 fn kind(kind: AxisKind) -> u8 {

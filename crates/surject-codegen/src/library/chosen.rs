@@ -16,6 +16,7 @@ use crate::lower::kernel::Kernel;
 use crate::lower::outer_vector::Rows;
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::outer_vector::LONGEST;
+use std::ops::Range;
 use surject_ir::{DType, Window};
 
 /// Windows that are selected in side by side.
@@ -30,14 +31,14 @@ pub(super) struct Line {
     axis: usize,
     beside: i64,
     /// The windows all of whose elements along the axis exist: the first one, and the one after the last.
-    inside: [i64; 2],
+    inside: Range<i64>,
     lanes: usize,
     /// Does every window have elements?
     found: bool,
 }
 
 /// Along an axis, the windows all of whose elements exist: the first one, and the one after the last.
-fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<[i64; 2]> {
+fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<Range<i64>> {
     let (stride, low) = (window.strides[axis] as i64, window.padding[axis].0);
     let reach = (window.sizes[axis] as i64 - 1).checked_mul(window.window_dilations[axis] as i64)?;
     if window.base_dilations[axis] != 1 || stride < 1 || windows.checked_mul(stride).is_none() {
@@ -45,7 +46,7 @@ fn inside(window: &Window, axis: usize, extent: i64, windows: i64) -> Option<[i6
     }
     let first = low.checked_add(stride - 1)?.div_euclid(stride).clamp(0, windows);
     let last = extent.checked_sub(1)?.checked_sub(reach)?.checked_add(low)?.div_euclid(stride);
-    Some([first, last.checked_add(1)?.clamp(first, windows)])
+    Some(first..last.checked_add(1)?.clamp(first, windows))
 }
 
 impl Line {
@@ -55,7 +56,7 @@ impl Line {
         let axis = (0..shape.len()).rev().find(|&a| !as_it_is(a))?;
         let beside = shape[axis + 1..].iter().product::<i64>();
         let ends = inside(window, axis, shape[axis], out[axis])?;
-        let most = (ends[1] - ends[0]).min(LANES);
+        let most = (ends.end - ends.start).min(LANES);
         // The address of an element is a lane of its own.
         let addresses = shape.iter().try_fold(1i64, |n, &e| n.checked_mul(e)).is_some_and(|n| n < 1 << 31);
         let written = (window.sizes[axis] as i64).checked_mul(beside).is_some_and(|n| n <= WRITTEN);
@@ -64,7 +65,7 @@ impl Line {
         }
         let lanes = 1usize << most.ilog2();
         let found =
-            (0..shape.len()).all(|a| a == axis || inside(window, a, shape[a], out[a]) == Some([0, out[a]]));
+            (0..shape.len()).all(|a| a == axis || inside(window, a, shape[a], out[a]) == Some(0..out[a]));
         Some(Line { axis, beside, inside: ends, lanes, found })
     }
 }
@@ -84,7 +85,7 @@ pub(super) fn in_lanes(call: &Call<'_>, window: &Window, line: &Line) -> Result<
     let places = w.em.op(root, places);
     let zero = w.em.int(0);
     number.resize(single.out.len(), zero);
-    let [first, end] = line.inside;
+    let Range { start: first, end } = line.inside;
     for (from, to) in [(0, first), (first, end), (end, count)] {
         if from == to {
             continue;
@@ -154,8 +155,8 @@ impl Lanes<'_> {
         let at = At { scope: inner, lanes };
         let yes = w.em.constant(Elem::I1, 1, lanes);
         let inside = w.em.spread(&Val { ssa: inside, lanes: 1 }, Elem::I1, at);
-        for (ahead, value) in self.elements(w, inner, address) {
-            let own = ahead as usize % beside * 3;
+        for (offset, value) in self.elements(w, inner, address) {
+            let own = offset as usize % beside * 3;
             let args = [vec![state[own + 2]], vec![value]];
             let keep = flat(&select.apply_lanes(w, inner, &args, lanes)?);
             let keep =
@@ -163,8 +164,8 @@ impl Lanes<'_> {
             let held = w.em.bin(at, "arith.andi", state[own], *keep, Elem::I1);
             let open = w.em.bin(at, "arith.xori", held, yes, Elem::I1);
             let replace = w.em.bin(at, "arith.andi", open, inside, Elem::I1);
-            let ahead = w.em.int(ahead);
-            let place = w.add(inner, address, ahead);
+            let offset = w.em.int(offset);
+            let place = w.add(inner, address, offset);
             let ssa = w.em.op(inner, Op::cast("arith.trunci", place, Type::I64, Elem::I32.ty(1)));
             let place = w.em.spread(&Val { ssa, lanes: 1 }, Elem::I32, at);
             state[own] = w.em.bin(at, "arith.ori", state[own], inside, Elem::I1);
@@ -186,20 +187,20 @@ impl Lanes<'_> {
         let Single { window, pointers: [operand, ..], dtype, .. } = self.single;
         let (axis, beside, stride) = (self.line.axis, self.line.beside, self.stride());
         let (elem, at) = (Elem::in_memory(*dtype), At { scope, lanes: self.line.lanes });
-        let apart = (window.window_dilations[axis] as i64).saturating_mul(beside);
+        let dilation = (window.window_dilations[axis] as i64).saturating_mul(beside);
         let all: Vec<i64> =
-            (0..window.sizes[axis] as i64).flat_map(|n| (0..beside).map(move |c| n * apart + c)).collect();
+            (0..window.sizes[axis] as i64).flat_map(|n| (0..beside).map(move |c| n * dilation + c)).collect();
         let mut values = Vec::with_capacity(all.len());
         let mut known: Vec<(i64, Vec<Value>)> = Vec::new();
-        for &ahead in &all {
+        for &offset in &all {
             if !(2..=LONGEST).contains(&stride) {
-                let ahead = w.em.int(ahead);
-                let place = w.add(scope, address, ahead);
+                let offset = w.em.int(offset);
+                let place = w.add(scope, address, offset);
                 values.push(w.lanes_of(scope, (*operand, place), *dtype, stride, at.lanes));
                 continue;
             }
             // What lies between two windows is a row, and the elements of windows are its columns.
-            let (row, column) = (ahead / stride, (ahead % stride) as usize);
+            let (row, column) = (offset / stride, (offset % stride) as usize);
             if known.iter().all(|k| k.0 != row) {
                 let last = all.iter().filter(|&&a| a / stride == row).map(|a| a % stride).max();
                 let start = w.em.int(row * stride);
@@ -229,13 +230,13 @@ impl Lanes<'_> {
         for beside in 0..self.line.beside {
             let body = w.em.open(inner, Vec::new(), None);
             let lanes = self.line.lanes as i64;
-            let ahead = w.em.int(beside * lanes);
-            let kept = w.add(inner, iv, ahead);
+            let offset = w.em.int(beside * lanes);
+            let kept = w.add(inner, iv, offset);
             let kept = w.element(inner, self.places, kept, Elem::I32);
             let place = w.em.op(inner, Op::load(kept, Elem::I32.ty(1)));
             let place = w.em.op(inner, Op::cast("arith.extsi", place, Elem::I32.ty(1), Type::I64));
-            let ahead = w.em.int(beside);
-            let address = w.add(body, further, ahead);
+            let offset = w.em.int(beside);
+            let address = w.add(body, further, offset);
             let addend = w.load(body, *source, self.single.dtype, address);
             let to = w.scaled(body, place, iv, self.stride());
             self.single.send(w, body, *target, to, addend)?;

@@ -70,7 +70,7 @@ struct Outputs {
 /// The number of the element of the first lane, and by how much it grows from lane to lane.
 struct Number {
     first: Value,
-    apart: i64,
+    stride: i64,
 }
 
 /// The scalar function that joins two elements, and the graph of its operations.
@@ -147,9 +147,9 @@ impl Reduced {
         if self.cut && self.axes.contains(&place) {
             let length = self.shape[place];
             let first = w.scaled(scope, position[place], position[place - 1], length);
-            return Number { first, apart: length };
+            return Number { first, stride: length };
         }
-        Number { first: position[place], apart: i64::from(self.in_lanes() == Some(place)) }
+        Number { first: position[place], stride: i64::from(self.in_lanes() == Some(place)) }
     }
 
     /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left.

@@ -25,7 +25,7 @@ pub(super) struct Lines {
 #[derive(Clone, Copy)]
 enum Way {
     /// So many lines that lie so far apart.
-    Across { count: i64, apart: i64, lanes: i64 },
+    Across { count: i64, stride: i64, lanes: i64 },
     /// Pieces of a line, of so many elements.
     Pieces { length: i64, lanes: i64 },
     /// Nothing.
@@ -39,7 +39,7 @@ struct Run {
     step: i64,
     count: i64,
     /// From lane to lane.
-    apart: i64,
+    stride: i64,
     lanes: usize,
     /// The lanes that are stored, if not all are.
     mask: Option<Value>,
@@ -80,7 +80,7 @@ impl Lines {
             true => (inner, 1, outer),
             false => (outer, length * inner, inner),
         };
-        let (count, apart, others) = across;
+        let (count, stride, others) = across;
         if inner == 1 && outer < call.lanes && length >= SHORT {
             let wide = REGISTERS * call.lanes;
             let lanes = if length >= PIECE * wide { wide } else { call.lanes };
@@ -94,17 +94,17 @@ impl Lines {
                 return Way::Pieces { length: piece, lanes };
             }
         }
-        if count < if apart == 1 { FEW[0] } else { FEW[1] } {
+        if count < if stride == 1 { FEW[0] } else { FEW[1] } {
             return Way::Each;
         }
-        Way::Across { count, apart, lanes: call.beside(count, count.saturating_mul(others)) }
+        Way::Across { count, stride, lanes: call.beside(count, count.saturating_mul(others)) }
     }
 
     /// The first element of a line, in the order in which it is run through.
     fn first(&self, w: &mut Writer<'_>, scope: ScopeId, address: Value) -> Value {
-        let ahead = if self.backwards { (self.length - 1) * self.inner } else { 0 };
-        let ahead = w.em.int(ahead);
-        w.add(scope, address, ahead)
+        let offset = if self.backwards { (self.length - 1) * self.inner } else { 0 };
+        let offset = w.em.int(offset);
+        w.add(scope, address, offset)
     }
 
     /// Writes the lines, where the initial values leave themselves as they are. Gives the number of tasks.
@@ -121,19 +121,19 @@ impl Lines {
         let joins = Joins { call, join, dtypes, backwards };
         let way = self.way(call, dtypes);
         let (open, tasks) = match way {
-            Way::Across { count, apart, lanes } => {
-                let others = if apart == 1 { outer } else { inner };
+            Way::Across { count, stride, lanes } => {
+                let others = if stride == 1 { outer } else { inner };
                 let blocks = (count + lanes - 1) / lanes;
                 let (open, digits, tasks) = w.share_in(scope, call, &[others, blocks], work, None);
                 let at = At { scope: open.scope, lanes: lanes as usize };
                 // The last block ends with the last line: some lines are done twice, and stored once.
                 let (first, mask) = w.block_of(digits[1], count, lanes, at);
                 let address = w.em.int(0);
-                let address = w.scaled(open.scope, address, first, apart);
-                let other = if apart == 1 { length * inner } else { 1 };
+                let address = w.scaled(open.scope, address, first, stride);
+                let other = if stride == 1 { length * inner } else { 1 };
                 let address = w.scaled(open.scope, address, digits[0], other);
                 let from = self.first(w, open.scope, address);
-                let run = Run { from, step, count: length, apart, lanes: at.lanes, mask };
+                let run = Run { from, step, count: length, stride, lanes: at.lanes, mask };
                 let state = w.spread_all(inits, dtypes, at);
                 joins.run(w, open.scope, &run, state)?;
                 (open, tasks)
@@ -150,7 +150,7 @@ impl Lines {
                 let (open, digits, tasks) = w.share_in(scope, call, &[outer, inner], work, None);
                 let address = w.scaled(open.scope, digits[1], digits[0], length * inner);
                 let from = self.first(w, open.scope, address);
-                let run = Run { from, step, count: length, apart: 0, lanes: 1, mask: None };
+                let run = Run { from, step, count: length, stride: 0, lanes: 1, mask: None };
                 joins.run(w, open.scope, &run, inits.to_vec())?;
                 (open, tasks)
             }
@@ -203,7 +203,7 @@ impl Joins<'_> {
         &self,
         w: &mut Writer<'_>,
         at: At,
-        (address, apart): (Value, i64),
+        (address, stride): (Value, i64),
         of: Elements,
     ) -> Result<Vec<Vec<Value>>, CodegenError> {
         let all = self.dtypes.iter().enumerate().map(|(i, &dtype)| {
@@ -213,7 +213,7 @@ impl Joins<'_> {
             })?;
             Ok(match at.lanes {
                 1 => w.load(at.scope, pointer, dtype, address),
-                lanes => vec![w.lanes_of(at.scope, (pointer, address), dtype, apart, lanes)],
+                lanes => vec![w.lanes_of(at.scope, (pointer, address), dtype, stride, lanes)],
             })
         });
         all.collect()
@@ -234,9 +234,9 @@ impl Joins<'_> {
         };
         let (at, iv) = (At { scope: *inner, lanes: run.lanes }, *iv);
         let address = w.scaled(at.scope, run.from, iv, run.step);
-        let next = self.loaded(w, at, (address, run.apart), Elements::Operands)?;
+        let next = self.loaded(w, at, (address, run.stride), Elements::Operands)?;
         let results = self.joined(w, at, &grouped(&before, self.dtypes), next)?;
-        w.store_results(self.call, at, (address, run.apart, run.mask), &results)?;
+        w.store_results(self.call, at, (address, run.stride, run.mask), &results)?;
         Ok(grouped(&w.close(loops, &flat(&state), &types, flat(&results)), self.dtypes))
     }
 
@@ -251,12 +251,12 @@ impl Joins<'_> {
         inits: &[Vec<Value>],
     ) -> Result<(), CodegenError> {
         let step = if self.backwards { -1 } else { 1 };
-        let (at, apart) = (At { scope, lanes: lanes as usize }, step * piece);
-        let begin = self.loaded(w, at, (first, apart), Elements::Operands)?;
-        w.store_results(self.call, at, (first, apart, None), &begin)?;
-        let ahead = w.em.int(step);
-        let second = w.add(scope, first, ahead);
-        let run = Run { from: second, step, count: piece - 1, apart, lanes: at.lanes, mask: None };
+        let (at, stride) = (At { scope, lanes: lanes as usize }, step * piece);
+        let begin = self.loaded(w, at, (first, stride), Elements::Operands)?;
+        w.store_results(self.call, at, (first, stride, None), &begin)?;
+        let offset = w.em.int(step);
+        let second = w.add(scope, first, offset);
+        let run = Run { from: second, step, count: piece - 1, stride, lanes: at.lanes, mask: None };
         self.run(w, scope, &run, begin)?;
         // What came before a piece, as scalars; its elements in the order of memory.
         let types = w.types_of(self.dtypes, 1);
@@ -265,7 +265,7 @@ impl Joins<'_> {
             return Err(CodegenError::malformed("a line without pieces"));
         };
         let (around, iv) = (*around, *iv);
-        let from = w.scaled(around, first, iv, apart);
+        let from = w.scaled(around, first, iv, stride);
         let [low, last] =
             [if self.backwards { 1 - piece } else { 0 }, step * (piece - 1)].map(|n| w.em.int(n));
         let (low, last) = (w.add(around, from, low), w.add(around, from, last));
@@ -280,9 +280,9 @@ impl Joins<'_> {
         w.close(vec![part], &[], &[], Vec::new());
         let next = self.loaded(w, At { scope: around, lanes: 1 }, (last, 0), Elements::Results)?;
         let carry = grouped(&w.close(pieces, &flat(inits), &types, flat(&next)), self.dtypes);
-        let ahead = w.em.int(step * piece * lanes);
-        let rest = w.add(scope, first, ahead);
-        let run = Run { from: rest, step, count: length - piece * lanes, apart: 0, lanes: 1, mask: None };
+        let offset = w.em.int(step * piece * lanes);
+        let rest = w.add(scope, first, offset);
+        let run = Run { from: rest, step, count: length - piece * lanes, stride: 0, lanes: 1, mask: None };
         self.run(w, scope, &run, carry)?;
         Ok(())
     }

@@ -21,9 +21,17 @@ struct Move<'a> {
     dtype: DType,
 }
 
+/// The copies that a move is made of.
+struct Runs {
+    /// The outer axes that they are numbered by.
+    axes: usize,
+    /// The elements of each.
+    length: i64,
+}
+
 impl Move<'_> {
-    /// How many outer axes are left, and the elements of one copy: the trailing axes that are contiguous on both sides.
-    fn run(&self) -> (usize, i64) {
+    /// The copies of a move: the trailing axes that are contiguous on both sides are one.
+    fn runs(&self) -> Runs {
         let (mut outer, mut run) = (self.extents.len(), 1i64);
         while outer > 0 {
             let axis = outer - 1;
@@ -34,7 +42,7 @@ impl Move<'_> {
             run *= self.extents[axis];
             outer = axis;
         }
-        (outer, run)
+        Runs { axes: outer, length: run }
     }
 }
 
@@ -50,7 +58,7 @@ impl Writer<'_> {
     /// Moves a box: pointers, addresses of its first element and strides on both sides. The trailing axes that are
     /// contiguous on both sides are one copy.
     fn move_box(&mut self, scope: ScopeId, step: &Move<'_>) {
-        let (outer, run) = step.run();
+        let Runs { axes: outer, length: run } = step.runs();
         let loops = self.nest(scope, &step.extents[..outer]);
         let inner = loops.last().map_or(scope, |l| l.scope);
         let (mut from, mut to) = (step.from.1, step.to.1);
@@ -84,7 +92,7 @@ impl Writer<'_> {
     /// that there is.
     fn move_share(&mut self, call: &Call<'_>, step: &Move<'_>) -> i64 {
         let root = self.root();
-        let (outer, run) = step.run();
+        let Runs { axes: outer, length: run } = step.runs();
         let size = step.dtype.size() as i64;
         let bytes = step.extents.iter().product::<i64>().saturating_mul(size);
         if outer == 0 {
@@ -227,7 +235,8 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
     let (own, out) = (strides(&shape), strides(&sizes));
     let bytes = sizes.iter().product::<i64>() * call.dtype(target).size() as i64;
     let axes: Vec<usize> = (0..sizes.len()).filter(|d| !dims.offset_dims.contains(d)).collect();
-    let [extents, apart] = [&sizes, &out].map(|of| axes.iter().map(|&d| of[d]).collect::<Vec<_>>());
+    let [extents, strides_of_batch] =
+        [&sizes, &out].map(|of| axes.iter().map(|&d| of[d]).collect::<Vec<_>>());
     let (open, batch, tasks) = w.share(call, &extents, bytes);
     let scope = open.scope;
     let (from, to, index) = (w.pointer(operand)?, w.pointer(target)?, w.pointer(indices)?);
@@ -243,7 +252,7 @@ pub fn gather(call: &Call<'_>, dims: &GatherDims, slice: &[u64]) -> Result<Kerne
         let digit = &batch[d - usize::from(d >= dims.index_vector_dim)];
         base = w.scaled(scope, base, *digit, own[axis]);
     }
-    let first = w.address(scope, &batch, &apart);
+    let first = w.address(scope, &batch, &strides_of_batch);
     let kept: Vec<usize> = (0..shape.len())
         .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
         .collect();

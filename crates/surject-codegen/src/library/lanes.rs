@@ -6,6 +6,17 @@ use crate::lower::emit::{At, ScopeId, Val};
 use crate::machine::elem::Elem;
 use surject_ir::DType;
 
+/// The positions of terms.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    /// How many terms there are.
+    pub(super) terms: i64,
+    /// Is that of each term one more than that of the term before, or are all the same?
+    pub(super) different: bool,
+    /// How far those of neighbouring lanes are apart.
+    pub(super) stride: i64,
+}
+
 impl Writer<'_> {
     /// A vector of elements that lie so far apart, in their register type.
     pub(super) fn lanes_of(
@@ -13,10 +24,10 @@ impl Writer<'_> {
         scope: ScopeId,
         from: (Value, Value),
         dtype: DType,
-        apart: i64,
+        stride: i64,
         lanes: usize,
     ) -> Value {
-        self.lanes_where(At { scope, lanes }, from, dtype, (apart, None))
+        self.lanes_where(At { scope, lanes }, from, dtype, (stride, None))
     }
 
     /// As [`Writer::lanes_of`], of the elements of a mask.
@@ -25,7 +36,7 @@ impl Writer<'_> {
         at: At,
         (pointer, address): (Value, Value),
         dtype: DType,
-        (apart, mask): (i64, Option<Value>),
+        (stride, mask): (i64, Option<Value>),
     ) -> Value {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
@@ -33,11 +44,11 @@ impl Writer<'_> {
         let (ty, alignment) = (memory.ty(lanes), memory.size());
         let (all, none) = (self.em.constant(Elem::I1, 1, lanes), self.em.constant(memory, 0, lanes));
         let load = match mask {
-            None if apart == 1 => Op::aligned_load(from, ty, alignment),
-            Some(mask) if apart == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
+            None if stride == 1 => Op::aligned_load(from, ty, alignment),
+            Some(mask) if stride == 1 => Op::MaskedLoad { pointer: from, mask, other: none, ty, alignment },
             _ => {
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, from, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.strided_pointers(scope, from, memory, stride, lanes));
                 Op::Gather { pointers, mask, other: none, ty, alignment }
             }
         };
@@ -51,7 +62,7 @@ impl Writer<'_> {
         at: At,
         (pointer, address): (Value, Value),
         (dtype, value): (DType, Value),
-        (apart, mask): (i64, Option<Value>),
+        (stride, mask): (i64, Option<Value>),
     ) {
         let At { scope, lanes } = at;
         let memory = Elem::in_memory(dtype);
@@ -59,12 +70,12 @@ impl Writer<'_> {
         let place = self.element(scope, pointer, address, memory);
         let (ty, alignment) = (memory.ty(lanes), memory.size());
         let store = match mask {
-            None if apart == 1 => Op::aligned_store(raw, place, ty, alignment),
-            Some(mask) if apart == 1 => Op::MaskedStore { value: raw, pointer: place, mask, ty, alignment },
+            None if stride == 1 => Op::aligned_store(raw, place, ty, alignment),
+            Some(mask) if stride == 1 => Op::MaskedStore { value: raw, pointer: place, mask, ty, alignment },
             _ => {
                 let all = self.em.constant(Elem::I1, 1, lanes);
                 let (mask, pointers) =
-                    (mask.unwrap_or(all), self.far_apart(scope, place, (memory, apart, lanes)));
+                    (mask.unwrap_or(all), self.strided_pointers(scope, place, memory, stride, lanes));
                 Op::Scatter { value: raw, pointers, mask, ty, alignment }
             }
         };
@@ -72,13 +83,15 @@ impl Writer<'_> {
     }
 
     /// Where the elements lie that are so far apart.
-    fn far_apart(
+    fn strided_pointers(
         &mut self,
         scope: ScopeId,
         from: Value,
-        (memory, apart, lanes): (Elem, i64, usize),
+        memory: Elem,
+        stride: i64,
+        lanes: usize,
     ) -> Value {
-        let steps = self.em.steps(Elem::I64, apart, lanes);
+        let steps = self.em.steps(Elem::I64, stride, lanes);
         self.em.op(scope, Op::Element { pointer: from, index: Index::Each(steps, lanes), of: memory.ty(1) })
     }
 
@@ -121,35 +134,31 @@ impl Writer<'_> {
         (begin, Some(self.em.cmpi(at, "sge", numbers, before, Elem::I64)))
     }
 
-    /// Positions for so many terms, from a first one on: those of neighbours are so far `apart`, and those of the terms one
-    /// if as many are different.
+    /// Positions for terms, from a first one on.
     pub(super) fn positions_of(
         &mut self,
         scope: ScopeId,
         first: Value,
         dtype: DType,
-        (different, terms): (i64, i64),
-        apart: i64,
+        Positions { terms, different, stride }: Positions,
         lanes: usize,
     ) -> Vec<Value> {
         let (one, many) = (At { scope, lanes: 1 }, At { scope, lanes });
         let elem = Elem::of(dtype);
         let start = self.em.convert(one, DType::I64, dtype, first);
         let mut start = self.em.spread(&Val { ssa: start, lanes: 1 }, elem, many);
-        if apart != 0 {
-            let steps = self.em.steps(elem, apart, lanes);
+        if stride != 0 {
+            let steps = self.em.steps(elem, stride, lanes);
             start = self.em.bin(many, "arith.addi", start, steps, elem);
         }
         let mut all = vec![start];
         for k in 1..terms {
-            let next = match different {
-                1 => start,
-                _ => {
-                    let ahead = self.em.integer(many, elem, k);
-                    self.em.bin(many, "arith.addi", start, ahead, elem)
-                }
-            };
-            all.push(next);
+            all.push(if different {
+                let further = self.em.integer(many, elem, k);
+                self.em.bin(many, "arith.addi", start, further, elem)
+            } else {
+                start
+            });
         }
         all
     }

@@ -14,7 +14,7 @@ use crate::lower::kernel::Kernel;
 use crate::lower::rows;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use surject_index::Space;
@@ -142,7 +142,7 @@ impl Scatter<'_> {
         let (position, inside) = updates.place(w, call, (known, inner), number)?;
         let body = w.em.open(inner, Vec::new(), None);
         let address = w.address(body, &position, &strides(&updates.shape));
-        self.ask(w, body, number)?;
+        self.prefetch_target(w, body, number)?;
         if self.lines {
             self.join_lines(w, body, (address, &[element]))?;
             w.em.close_if(body, inside);
@@ -164,9 +164,14 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    /// Asks for what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
+    /// Prefetches what an update some numbers later goes to, an element or a piece of a line, where that is far away: nothing
     /// but the indices says where.
-    fn ask(&self, w: &mut Writer<'_>, scope: ScopeId, number: &[Value]) -> Result<(), CodegenError> {
+    fn prefetch_target(
+        &self,
+        w: &mut Writer<'_>,
+        scope: ScopeId,
+        number: &[Value],
+    ) -> Result<(), CodegenError> {
         let Scatter { call, updates, .. } = self;
         let Some((last, rest)) = number.split_last() else { return Ok(()) };
         let count = updates.update_shape[rest.len()];
@@ -179,8 +184,8 @@ impl Scatter<'_> {
             if far <= least || count < 2 * later {
                 continue;
             }
-            let (ahead, most) = (w.em.int(later), w.em.int(count - 1));
-            let next = w.add(scope, *last, ahead);
+            let (offset, most) = (w.em.int(later), w.em.int(count - 1));
+            let next = w.add(scope, *last, offset);
             let next = w.arith(scope, "arith.minsi", next, most);
             let next = [rest, &[next]].concat();
             let (position, _) = updates.place(w, call, (scope, scope), &next)?;
@@ -190,7 +195,13 @@ impl Scatter<'_> {
             let size = w.em.int(size);
             let first = w.arith(scope, "arith.muli", first, size);
             let place = w.element(scope, *to, first, Elem::I8);
-            crate::lower::gathered_lines::ask(&mut w.em, scope, (place, bytes), Elem::I8, Ask::Soon);
+            crate::lower::gathered_lines::prefetch_bytes(
+                &mut w.em,
+                scope,
+                (place, bytes),
+                Elem::I8,
+                PrefetchHint::Soon,
+            );
         }
         Ok(())
     }
@@ -227,8 +238,8 @@ impl Scatter<'_> {
         let first = w.address(scope, std::slice::from_ref(&iv), &stride);
         let mut numbers = Vec::new();
         for u in 0..RUN {
-            let (ahead, further) = (w.em.int(u), w.em.int(u * stride[0]));
-            numbers.push(([w.add(scope, iv, ahead)], w.add(scope, first, further)));
+            let (offset, further) = (w.em.int(u), w.em.int(u * stride[0]));
+            numbers.push(([w.add(scope, iv, offset)], w.add(scope, first, further)));
         }
         if !self.looks() {
             for (number, element) in &numbers {
@@ -240,7 +251,7 @@ impl Scatter<'_> {
         let at = At { scope, lanes: 1 };
         let mut places = Vec::new();
         for (number, element) in numbers {
-            self.ask(w, scope, &number)?;
+            self.prefetch_target(w, scope, &number)?;
             let (position, inside) = updates.place(w, call, (scope, scope), &number)?;
             let address = w.address(scope, &position, &strides(&updates.shape));
             places.push((address, element, inside));
@@ -255,13 +266,13 @@ impl Scatter<'_> {
         let elements: Vec<Value> = places.iter().map(|p| p.1).collect();
         self.join_lines(w, together, (places[0].0, &elements))?;
         w.em.close_if(together, one);
-        let apart = w.em.open(scope, Vec::new(), None);
+        let several = w.em.open(scope, Vec::new(), None);
         for (address, element, inside) in &places {
-            let body = w.em.open(apart, Vec::new(), None);
+            let body = w.em.open(several, Vec::new(), None);
             self.join_lines(w, body, (*address, std::slice::from_ref(element)))?;
             w.em.close_if(body, *inside);
         }
-        w.em.close_unless(apart, one);
+        w.em.close_unless(several, one);
         w.em.close_loop(scope, iv, &bounds, &[]);
         Ok(())
     }
@@ -286,8 +297,8 @@ impl Scatter<'_> {
             while first < extent {
                 let lanes = HALF.min(1 << (extent - first).ilog2());
                 let inner = w.em.open(scope, Vec::new(), None);
-                let ahead = w.em.int(first);
-                self.join_at(w, inner, (address, elements, ahead), lanes as usize)?;
+                let offset = w.em.int(first);
+                self.join_at(w, inner, (address, elements, offset), lanes as usize)?;
                 w.em.close_plain(inner);
                 first += lanes;
             }
@@ -318,7 +329,7 @@ impl Scatter<'_> {
         &self,
         w: &mut Writer<'_>,
         inner: ScopeId,
-        (address, elements, ahead): (Value, &[Value], Value),
+        (address, elements, offset): (Value, &[Value], Value),
         lanes: usize,
     ) -> Result<(), CodegenError> {
         let Scatter { call, n, join, .. } = self;
@@ -333,13 +344,13 @@ impl Scatter<'_> {
             let raw = w.em.op(inner, Op::aligned_load(place, ty, size));
             vec![w.em.widen(from.1, raw, here)]
         };
-        let old = w.add(inner, address, ahead);
+        let old = w.add(inner, address, offset);
         let mut values = Vec::new();
         for (&target, to) in call.targets.iter().zip(&self.to) {
             values.push(load(w, (*to, call.dtype(target)), old));
         }
         for element in elements {
-            let new = w.add(inner, *element, ahead);
+            let new = w.add(inner, *element, offset);
             for &update in &call.args[n + 1..] {
                 let from = w.pointer(update)?;
                 values.push(load(w, (from, call.dtype(update)), new));
@@ -388,7 +399,7 @@ struct Copies {
     dtype: DType,
     elements: i64,
     /// From one copy to the next, in elements.
-    apart: i64,
+    stride: i64,
 }
 
 /// Fewer elements of updates are not worth a second task.
@@ -417,13 +428,13 @@ impl Copies {
         let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
         let worth = tasks > 1 && many >= LEAST_SHARED && 2 * tasks * elements <= many;
         let own = Elem::of(call.dtype(target)) == Elem::in_memory(dtype);
-        let apart = (elements + LANES - 1) / LANES * LANES;
-        (exact && worth && own).then_some(Copies { tasks, op, dtype, elements, apart })
+        let stride = (elements + LANES - 1) / LANES * LANES;
+        (exact && worth && own).then_some(Copies { tasks, op, dtype, elements, stride })
     }
 
     /// The tensors of all tasks but the first.
     fn ty(&self) -> TensorType {
-        TensorType::new(self.dtype, Space::of(&[((self.tasks - 1) * self.apart).unsigned_abs()]))
+        TensorType::new(self.dtype, Space::of(&[((self.tasks - 1) * self.stride).unsigned_abs()]))
     }
 
     /// The kernel of a task: its tensor is filled with the neutral element, or is that of the operand, and its share of
@@ -445,7 +456,7 @@ impl Copies {
         }
         w.em.close_if(operand, first);
         let before = w.arith(root, "arith.subi", TASK, one);
-        let start = w.scaled(root, zero, before, self.apart);
+        let start = w.scaled(root, zero, before, self.stride);
         let (elem, pointer) = (Elem::in_memory(self.dtype), w.em.pointer(own)?);
         let copy = w.element(root, pointer, start, elem);
         let fill = w.em.open(root, Vec::new(), None);
@@ -453,7 +464,7 @@ impl Copies {
         let neutral = w.em.constant(elem, self.op.neutral(self.dtype).bits() as u64, LANES as usize);
         let place = w.element(each, copy, iv, elem);
         w.em.put(neutral, place, (elem, LANES as usize), each);
-        let bounds = Bounds { low: zero, high: w.em.int(self.apart), step: w.em.int(LANES) };
+        let bounds = Bounds { low: zero, high: w.em.int(self.stride), step: w.em.int(LANES) };
         w.em.close_loop(each, iv, &bounds, &[]);
         w.em.close_unless(fill, first);
         let (condition, values) = ((first, Type::I1), [scatter.to[0], copy]);
@@ -469,7 +480,7 @@ impl Copies {
             dag.add_loop(self.elements).ok_or_else(|| CodegenError::malformed("a graph without a loop"))?;
         let mut parts = Vec::new();
         for task in 0..self.tasks - 1 {
-            let address = Lin::var(l).plus(&Lin::constant(task * self.apart), 1);
+            let address = Lin::var(l).plus(&Lin::constant(task * self.stride), 1);
             let address = address.ok_or_else(|| CodegenError::malformed("copies beyond all memory"))?;
             parts.push(dag.add(Node::Load { buf: own, address, guards: Vec::new() }, self.dtype));
         }
@@ -544,13 +555,13 @@ impl<'a> Updates<'a> {
         }
         let most = shape.iter().copied().max().unwrap_or(0);
         for (&axis, &d) in self.window_dims.iter().zip(&dims.update_window_dims) {
-            let Some(ahead) = number.get(d) else { continue };
+            let Some(offset) = number.get(d) else { continue };
             if dims.scatter_dims_to_operand_dims.contains(&axis) {
                 // A start beyond every position stays beyond it, also where adding to it would overflow.
                 let far = w.em.int(most);
                 position[axis] = w.arith(known, "arith.minsi", position[axis], far);
             }
-            position[axis] = w.add(inner, position[axis], *ahead);
+            position[axis] = w.add(inner, position[axis], *offset);
         }
         let mut inside: Option<Value> = None;
         for (value, &extent) in position.iter().zip(shape) {

@@ -89,7 +89,7 @@ struct Beside {
     axis: usize,
     lanes: i64,
     /// From lane to lane, in the operand.
-    apart: i64,
+    stride: i64,
     /// Do windows reach beyond the operand along the axis?
     beyond: bool,
 }
@@ -100,14 +100,13 @@ impl Beside {
         const FEW: i64 = 4;
         let axis = (0..out.len()).rev().find(|&axis| out[axis] != 1)?;
         let real = call.targets.iter().all(|&t| !call.dtype(t).is_complex());
-        let stride = window.strides[axis] as i64;
-        let apart = stride.checked_mul(strides(shape)[axis])?;
+        let stride = (window.strides[axis] as i64).checked_mul(strides(shape)[axis])?;
         if !real || shape.contains(&0) || out[axis] < FEW || window.base_dilations[axis] != 1 {
             return None;
         }
         let lanes = call.beside(out[axis], out.iter().product());
         let (low, high) = window.padding[axis];
-        Some(Beside { axis, lanes, apart, beyond: low > 0 || high > 0 })
+        Some(Beside { axis, lanes, stride, beyond: low > 0 || high > 0 })
     }
 }
 
@@ -253,7 +252,7 @@ impl Windows<'_> {
             let values = match beside {
                 None => w.load(at.scope, pointer, dtype, address),
                 Some(b) => {
-                    vec![w.lanes_where(at, (pointer, address), dtype, (b.apart, mask))]
+                    vec![w.lanes_where(at, (pointer, address), dtype, (b.stride, mask))]
                 }
             };
             let pick =

@@ -262,11 +262,11 @@ impl Emitter<'_> {
 
     /// Where chosen elements are from the address of the first lane on.
     pub(crate) fn chosen_places(&mut self, offset: Value, (address, elem): (&Lin, Elem), at: At) -> Value {
-        let apart = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
-        if apart == 0 {
+        let distance = self.vector_loop(at.scope, address.loops()).map_or(0, |(l, _)| address.coeff(l));
+        if distance == 0 {
             return offset;
         }
-        let steps = self.steps(elem, apart, at.lanes);
+        let steps = self.steps(elem, distance, at.lanes);
         self.op(at.scope, Op::same("arith.addi", [offset, steps], elem.ty(at.lanes)))
     }
 
@@ -322,19 +322,19 @@ impl Emitter<'_> {
         at: At,
     ) -> Value {
         let At { scope, lanes } = at;
-        let (count, apart) = (lanes as i64, stride.abs());
-        let (span, half) = (apart * (count - 1) + 1, apart * count / 2);
+        let (count, distance) = (lanes as i64, stride.abs());
+        let (span, half) = (distance * (count - 1) + 1, distance * count / 2);
         let first = if stride > 0 { 0 } else { 1 - span };
         let none = mask.map(|_| self.constant(Elem::I1, 0, lanes));
         let parts = [0, span - half].map(|start| {
-            let ahead = self.int(first + start);
-            let position = self.arith(scope, "arith.addi", base, ahead);
+            let begin = self.int(first + start);
+            let position = self.arith(scope, "arith.addi", base, begin);
             let from = self.element(pointer, position, memory, scope);
             // What lies between the elements is not asked for.
             let mask = mask.zip(none).map(|(mask, none)| {
-                let lane = |e: i64| match e % apart {
-                    0 if stride > 0 => e / apart,
-                    0 => count - 1 - e / apart,
+                let lane = |e: i64| match e % distance {
+                    0 if stride > 0 => e / distance,
+                    0 => count - 1 - e / distance,
                     _ => count,
                 };
                 let order: Vec<i64> = (start..start + half).map(lane).collect();
@@ -343,7 +343,7 @@ impl Emitter<'_> {
             self.neighbours(from, mask, (memory, half as usize), scope)
         });
         let mut order: Vec<i64> = (0..count)
-            .map(|i| apart * i)
+            .map(|i| distance * i)
             .map(|i| if i < half { i } else { i - (span - half) + half })
             .collect();
         if stride < 0 {

@@ -27,7 +27,7 @@ use crate::lower::recipe::Recipe;
 use crate::lower::row::{self, Row};
 use crate::lower::rows;
 use crate::schedule::columns::{Columns, ROWS};
-use crate::schedule::prefetch::{self, Asks, When};
+use crate::schedule::prefetch::{self, PrefetchWhen, When};
 use crate::schedule::units::{Grain, Share, Units, units};
 use crate::schedule::{self, Schedule};
 use crate::{CodegenError, Target};
@@ -66,9 +66,9 @@ pub fn kernel(
     // The reduction over rows from a number on: so many, so far apart, of as many again.
     let some = |dag: &mut Dag, steps: &[(i64, i64)], first: &Lin| -> Option<NodeId> {
         let (mut number, mut loops) = (first.clone(), Vec::new());
-        for &(count, apart) in steps {
+        for &(count, stride) in steps {
             loops.push(dag.add_loop(count)?);
-            number = number.plus(&Lin::var(loops[loops.len() - 1]), apart)?;
+            number = number.plus(&Lin::var(loops[loops.len() - 1]), stride)?;
         }
         let body = rewrite::substituted(dag, body, rows, &number)?;
         Some(dag.add(Node::Reduce { op, loops, body, field }, dtype))
@@ -108,7 +108,7 @@ pub fn kernel(
     let mut em = Emitter::new(&both);
     em.tables = schedule.tables;
     let (written, roots) = (vec![output.to], [first[0].root, then[0].root]);
-    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
+    (em.prefetches, em.prefetches_next_row) = (target.prefetches, target.prefetches_next_row());
     em.far = prefetch::far(&both, (&roots, false), target, &|_| Some(When::Soon));
     let buffers = kernel::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
@@ -122,7 +122,7 @@ pub fn kernel(
 
 impl Columns {
     /// The kernel that joins the rows from `%low` to `%high` to the target.
-    pub(crate) fn range(&self, target: &Target, when: Asks<'_>) -> Result<Kernel, CodegenError> {
+    pub(crate) fn range(&self, target: &Target, when: PrefetchWhen<'_>) -> Result<Kernel, CodegenError> {
         let rows = self.rows();
         let total = self.dag.extent(rows);
         let units = Units { prefix: vec![rows], total, share: Share::Range, ..Units::WHOLE };

@@ -1,9 +1,9 @@
 //! Emits contractions ([`crate::schedule::contraction`]): packing, passes over panels, tiles.
 
-pub(crate) mod apart;
 pub(crate) mod direct;
 pub(crate) mod matrix;
 pub(crate) mod merge_vectors;
+pub(crate) mod outlined;
 pub(crate) mod pack;
 pub(crate) mod packing;
 pub(crate) mod pairs;
@@ -17,7 +17,7 @@ use crate::code::{HIGH, LOW, Op, Value, WORKER};
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag};
 use crate::expression::output::{Output, buffers};
-use crate::lower::contraction::apart::Given;
+use crate::lower::contraction::outlined::Given;
 use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::panels::{Part, Pass};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
@@ -65,7 +65,7 @@ pub(crate) fn emit_fresh(
     if emitter.in_place.is_some() {
         return Ok(None);
     }
-    if emitter.terms_apart().is_some() {
+    if emitter.terms_of_pages().is_some() {
         emitter.sizes = emitter.sizes.beside(target);
     }
     let sizes = &emitter.sizes;
@@ -90,8 +90,9 @@ pub(crate) fn emit_range(
     let in_place = in_place_beside(dag, c, &sizes, windows.as_ref()).filter(|_| lies);
     let columns = in_place.as_ref().map_or(columns, |p| p.buf);
     // A range has no tiles at a border.
-    let (apart, border, fresh) = (false, None, false);
-    let emitter = Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
+    let (outlined, border, fresh) = (false, None, false);
+    let emitter =
+        Tiles { dag, c, sizes, schedule, output, target, in_place, windows, outlined, border, fresh };
     emitter.compute(columns, rows, Share::Range)
 }
 
@@ -119,7 +120,7 @@ struct Tiles<'a> {
     in_place: Option<InPlace>,
     windows: Option<Windows>,
     /// Are packing rows and storing functions, as tiles are?
-    apart: bool,
+    outlined: bool,
     /// Tiles at a border, if others read rows where they lie, have rows that are copied along this loop.
     border: Option<(LoopId, Reads)>,
     /// Are panels of columns packed when they are needed?
@@ -148,11 +149,11 @@ impl<'a> Tiles<'a> {
     ) -> Tiles<'a> {
         let (in_place, windows) =
             (in_place(dag, c, &sizes), crate::schedule::contraction::windows::windows(dag, c, &sizes));
-        let (apart, border, fresh) = (false, None, false);
+        let (outlined, border, fresh) = (false, None, false);
         let mut tiles =
-            Tiles { dag, c, sizes, schedule, output, target, in_place, windows, apart, border, fresh };
+            Tiles { dag, c, sizes, schedule, output, target, in_place, windows, outlined, border, fresh };
         tiles.border = tiles.copied_rows();
-        tiles.apart = tiles.is_apart();
+        tiles.outlined = tiles.is_outlined();
         tiles
     }
 }
@@ -230,8 +231,8 @@ impl Tiles<'_> {
         let (s, c) = (&self.sizes, self.c);
         let packing = em.open(part.item, Vec::new(), None);
         let number = em.name();
-        let ahead = self.times(em, packing, number, s.high);
-        let first = em.arith(packing, "arith.addi", part.first_row, ahead);
+        let distance = self.times(em, packing, number, s.high);
+        let first = em.arith(packing, "arith.addi", part.first_row, distance);
         let start = self.times(em, packing, number, s.row_panel());
         let to = self.offset(em, packing, part.rows, start);
         let minor = match (c.filled, c.rows.split_last()) {
@@ -258,13 +259,15 @@ impl Tiles<'_> {
                 }
             })
         };
-        if self.apart {
+        if self.outlined {
             let factor = c.factors[0];
             let loops: Vec<LoopId> = c.batch.iter().chain(&c.rows).copied().collect();
             let loops: Vec<LoopId> = loops.into_iter().filter(|l| !minor.loops.contains(l)).collect();
             let tensors = buffers(self.dag, &[], &[factor]);
             let given = Given { pointers: &[to], numbers: &[*base], loops: &loops, tensors: &tensors };
-            self.apart(em, border, ("rows", given), |em, scope, to, base| write(em, scope, to[0], base[0]))?;
+            self.outlined(em, border, ("rows", given), |em, scope, to, base| {
+                write(em, scope, to[0], base[0])
+            })?;
         } else {
             write(em, border, to, *base)?;
         }
@@ -368,7 +371,8 @@ impl Tiles<'_> {
             s.all_panels / s.panels,
             self.dag.extent(c.lane),
             match (&self.in_place, s.pass) {
-                (None, _) if self.fresh && self.terms_apart().is_some() => " packed side by side as needed",
+                (None, _) if self.fresh && self.terms_of_pages().is_some() =>
+                    " packed side by side as needed",
                 (None, _) if self.fresh => " packed as needed",
                 (None, _) => "",
                 (Some(_), 0) => " in place",
@@ -402,11 +406,11 @@ impl Tiles<'_> {
         if columns > self.target.l2_share_bytes as i64 {
             return false;
         }
-        let apart = |loops: &[LoopId]| {
+        let strides = |loops: &[LoopId]| {
             let wide = loops.iter().filter(|&&l| self.dag.extent(l) > 1);
             wide.map(|&l| self.output.address.coeff(l).saturating_abs()).collect::<Vec<i64>>()
         };
-        let (batches, rows) = (apart(&self.c.batch), apart(&self.c.rows));
+        let (batches, rows) = (strides(&self.c.batch), strides(&self.c.rows));
         batches.iter().max().zip(rows.iter().min()).is_some_and(|(batch, row)| batch < row)
     }
 

@@ -17,7 +17,7 @@ use crate::lower::divide::Inverse;
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::ReducePlan;
 use crate::schedule::gathered_lines::Lines;
-use crate::schedule::prefetch::{Asked, Turn};
+use crate::schedule::prefetch::{PrefetchedLoads, Turn};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
@@ -91,16 +91,16 @@ pub struct Emitter<'a> {
     pub tables: usize,
     /// Do results go past the caches ([`crate::Target::has_non_temporal_stores`])?
     pub streams: bool,
-    /// Is what is far away asked for ([`crate::Target::prefetches`])?
-    pub(crate) asks: bool,
-    /// Are whole rows asked for that come next, not some that come later?
-    pub(crate) asks_next: bool,
+    /// Is what is far away prefetched ([`crate::Target::prefetches`])?
+    pub(crate) prefetches: bool,
+    /// Are whole rows prefetched that come next, not some that come later?
+    pub(crate) prefetches_next_row: bool,
     /// What is read from far away ([`crate::schedule::prefetch`]).
-    pub(crate) far: Asked,
+    pub(crate) far: PrefetchedLoads,
     /// Lines that are chosen from what is far away ([`crate::schedule::gathered_lines`]).
     pub(crate) lines: Lines,
-    /// Those that have been asked for, and the scopes where.
-    pub(crate) asked_lines: HashSet<(Buf, NodeId, ScopeId)>,
+    /// Those that have been prefetched, and the scopes where.
+    pub(crate) prefetched_lines: HashSet<(Buf, NodeId, ScopeId)>,
     /// What is stored far away.
     pub(crate) far_stores: Vec<Buf>,
     /// The reductions whose terms are being written.
@@ -166,11 +166,11 @@ impl<'a> Emitter<'a> {
             unbound: false,
             tables: 0,
             streams: false,
-            asks: false,
-            asks_next: false,
-            far: Asked::new(),
+            prefetches: false,
+            prefetches_next_row: false,
+            far: PrefetchedLoads::new(),
             lines: Lines::new(),
-            asked_lines: HashSet::new(),
+            prefetched_lines: HashSet::new(),
             far_stores: Vec::new(),
             passes: Vec::new(),
             rows_in_lanes: None,

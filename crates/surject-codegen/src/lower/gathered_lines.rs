@@ -9,21 +9,27 @@ use crate::lower::prefetch::prefetch;
 use crate::machine::elem::Elem;
 use crate::schedule::gathered_lines::{AHEAD, Chosen, ELEMENTS, LONG, later};
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 
-/// Asks for a line of so many bytes, as far as a page goes.
-pub(crate) fn ask(em: &mut Emitter<'_>, scope: ScopeId, (start, bytes): (Value, i64), elem: Elem, what: Ask) {
-    let asked = bytes.min(AHEAD);
+/// Prefetches a line of so many bytes, as far as a page goes.
+pub(crate) fn prefetch_bytes(
+    em: &mut Emitter<'_>,
+    scope: ScopeId,
+    (start, bytes): (Value, i64),
+    elem: Elem,
+    what: PrefetchHint,
+) {
+    let prefetched = bytes.min(AHEAD);
     // A line of so many bytes ends where one of memory does, or has elements in one more.
-    let ends = if asked % LINE == 0 || LINE % asked == 0 { None } else { Some(asked - 1) };
-    for byte in (0..asked).step_by(LINE as usize).chain(ends) {
+    let ends = if prefetched % LINE == 0 || LINE % prefetched == 0 { None } else { Some(prefetched - 1) };
+    for byte in (0..prefetched).step_by(LINE as usize).chain(ends) {
         prefetch(em, scope, (start, byte / elem.size() as i64), elem, what);
     }
 }
 
 impl Emitter<'_> {
-    /// Asks for the line that is chosen some positions later, where `offset` says which one is read here.
-    pub(crate) fn ask_for_line(
+    /// Prefetches the line that is chosen some positions later, where `offset` says which one is read here.
+    pub(crate) fn prefetch_line(
         &mut self,
         (buf, pointer): (Buf, Value),
         (address, offset): (&Lin, NodeId),
@@ -32,12 +38,12 @@ impl Emitter<'_> {
     ) -> Result<(), CodegenError> {
         let deps = self.dag[offset].deps;
         let home = self.home(at.scope, deps);
-        let open = |_: &&Chosen| !self.asked_lines.contains(&(buf, offset, home));
+        let open = |_: &&Chosen| !self.prefetched_lines.contains(&(buf, offset, home));
         let chosen = self.lines.get(&(buf, offset)).filter(open);
-        let Some(&Chosen { what, apart }) = chosen else { return Ok(()) };
+        let Some(&Chosen { what, distance }) = chosen else { return Ok(()) };
         if self.lanes(home, deps) > 1 {
-            return match apart {
-                Some(apart) => self.ask_for_elements(pointer, (address, offset, apart), elem, at),
+            return match distance {
+                Some(distance) => self.prefetch_elements(pointer, (address, offset, distance), elem, at),
                 None => Ok(()),
             };
         }
@@ -64,19 +70,19 @@ impl Emitter<'_> {
         let start = self.arith(next, "arith.addi", start, place);
         let start = self.element(pointer, start, elem, next);
         // Few short lines are under way to the first cache at the same time.
-        let what = if bytes < LINE { Ask::Soon } else { what };
-        ask(self, next, (start, bytes), elem, what);
+        let what = if bytes < LINE { PrefetchHint::Soon } else { what };
+        prefetch_bytes(self, next, (start, bytes), elem, what);
         self.close_plain(next);
-        self.asked_lines.insert((buf, offset, home));
+        self.prefetched_lines.insert((buf, offset, home));
         Ok(())
     }
 
-    /// Asks for the elements that lanes choose some positions later, each by itself. Not where all of them are near to
+    /// Prefetches the elements that lanes choose some positions later, each by itself. Not where all of them are near to
     /// those that are chosen here, as they are in sorted order.
-    fn ask_for_elements(
+    fn prefetch_elements(
         &mut self,
         pointer: Value,
-        (address, offset, apart): (&Lin, NodeId, i64),
+        (address, offset, distance): (&Lin, NodeId, i64),
         elem: Elem,
         at: At,
     ) -> Result<(), CodegenError> {
@@ -92,23 +98,23 @@ impl Emitter<'_> {
         }
         let there = self.further_on(scope, l, ELEMENTS, lanes);
         let next = self.open(scope, vec![(l, there)], Some((l, lanes)));
-        let (own, ahead, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
+        let (own, further_on_at, places) = (at, At { scope: next, lanes }, Elem::of(self.dag[offset].dtype));
         let (here, there) = (self.value(offset, scope)?, self.value(offset, next)?);
-        let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, ahead));
-        let moved = self.bin(ahead, "arith.subi", there, here, places);
-        let [low, span] = [apart, 2 * apart].map(|n| self.constant(places, n as u64, lanes));
-        let moved = self.bin(ahead, "arith.addi", moved, low, places);
-        let far = self.cmpi(ahead, "ugt", moved, span, places);
+        let (here, there) = (self.spread(&here, places, own), self.spread(&there, places, further_on_at));
+        let moved = self.bin(further_on_at, "arith.subi", there, here, places);
+        let [low, span] = [distance, 2 * distance].map(|n| self.constant(places, n as u64, lanes));
+        let moved = self.bin(further_on_at, "arith.addi", moved, low, places);
+        let far = self.cmpi(further_on_at, "ugt", moved, span, places);
         let any = self.op(next, Op::Reduction { kind: "or", vector: far, ty: Elem::I1.ty(lanes) });
-        let asked = self.open(next, Vec::new(), None);
-        let there = self.chosen_places(there, (address, places), At { scope: asked, lanes });
+        let prefetched = self.open(next, Vec::new(), None);
+        let there = self.chosen_places(there, (address, places), At { scope: prefetched, lanes });
         let first = self.lin(address, next);
-        let first = self.element(pointer, first, elem, asked);
-        for place in self.each_lane(there, places, At { scope: asked, lanes }) {
-            let element = self.element(first, place, elem, asked);
-            prefetch(self, asked, (element, 0), elem, Ask::Soon);
+        let first = self.element(pointer, first, elem, prefetched);
+        for place in self.each_lane(there, places, At { scope: prefetched, lanes }) {
+            let element = self.element(first, place, elem, prefetched);
+            prefetch(self, prefetched, (element, 0), elem, PrefetchHint::Soon);
         }
-        self.close_if(asked, any);
+        self.close_if(prefetched, any);
         self.close_plain(next);
         Ok(())
     }
@@ -122,7 +128,7 @@ impl Emitter<'_> {
     }
 
     /// The loop along which lines of so many bytes are chosen until a page is under way, and how many positions that takes.
-    /// What is beyond the end of a loop is asked for by nobody, so it is long, if there is such a one.
+    /// What is beyond the end of a loop is prefetched by nobody, so it is long, if there is such a one.
     fn further(&self, offset: NodeId, home: ScopeId, bytes: i64) -> Option<(LoopId, i64)> {
         let deps = self.dag[offset].deps;
         let (mut run, mut short) = (bytes.max(1), None);

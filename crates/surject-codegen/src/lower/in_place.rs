@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The tensors of which a kernel reads, for each element of the output, the element at the same address and no
 /// other, unconditionally. Where a kernel evaluates every point once, and all that the point reads before it stores,
-/// such a tensor may have the memory of the output. What is read inside of `apart`, a reduction that is evaluated
+/// such a tensor may have the memory of the output. What is read inside of `separate`, a reduction that is evaluated
 /// elsewhere, does not count as read at the point.
 ///
 /// `row` is a loop that is run through as a whole once all reductions that do not depend on it are there: what these
 /// read of the same row of the output, they have read before any of it is written.
-pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Option<LoopId>) -> Vec<Buf> {
+pub fn operands(dag: &Dag, outputs: &[Output], separate: Option<NodeId>, row: Option<LoopId>) -> Vec<Buf> {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let ahead = row.map(|row| Ahead::new(dag, &roots, row));
+    let before_row = row.map(|row| BeforeRow::new(dag, &roots, row));
     let mut found: BTreeMap<Buf, bool> = BTreeMap::new();
     let mut look = |nodes: Vec<NodeId>, inside: bool| {
         for id in nodes {
@@ -23,8 +23,8 @@ pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Optio
                 Node::Load { buf: Buf::OWN, .. } => {}
                 Node::Load { buf, address, guards } => {
                     let same = guards.is_empty() && outputs.iter().any(|o| o.address == *address);
-                    let before = || match (&ahead, outputs) {
-                        (Some(ahead), [output]) => ahead.reads_row(dag, id, &output.address),
+                    let before = || match (&before_row, outputs) {
+                        (Some(before_row), [output]) => before_row.reads_row(dag, id, &output.address),
                         _ => false,
                     };
                     *found.entry(*buf).or_insert(true) &= !inside && (same || before());
@@ -37,14 +37,14 @@ pub fn operands(dag: &Dag, outputs: &[Output], apart: Option<NodeId>, row: Optio
         }
     };
     look(dag.all_reachable(&roots), false);
-    if let Some(apart) = apart {
-        look(dag.all_reachable(&[apart]), true);
+    if let Some(separate) = separate {
+        look(dag.all_reachable(&[separate]), true);
     }
     found.into_iter().filter(|f| f.1).map(|f| f.0).collect()
 }
 
 /// What is evaluated before the loop along a row begins.
-struct Ahead {
+struct BeforeRow {
     row: LoopId,
     /// The loops of the reductions that do not depend on it.
     summed: LoopSet,
@@ -52,18 +52,18 @@ struct Ahead {
     late: HashSet<NodeId>,
 }
 
-impl Ahead {
-    fn new(dag: &Dag, roots: &[NodeId], row: LoopId) -> Ahead {
-        let mut ahead = Ahead { row, summed: LoopSet::default(), late: HashSet::new() };
+impl BeforeRow {
+    fn new(dag: &Dag, roots: &[NodeId], row: LoopId) -> BeforeRow {
+        let mut before_row = BeforeRow { row, summed: LoopSet::default(), late: HashSet::new() };
         for id in dag.all_reachable(roots) {
             let Node::Reduce { loops, body, .. } = &dag[id].node else { continue };
             if dag[id].deps.contains(row) {
-                ahead.late.extend(dag.all_reachable(&[*body]));
+                before_row.late.extend(dag.all_reachable(&[*body]));
             } else {
-                ahead.summed = ahead.summed.union(loops.iter().copied().collect());
+                before_row.summed = before_row.summed.union(loops.iter().copied().collect());
             }
         }
-        ahead
+        before_row
     }
 
     /// Does a load run through the row of the output, which has this address, in place of the loop along it?

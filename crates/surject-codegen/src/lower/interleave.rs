@@ -6,7 +6,7 @@ use crate::code::{Elements, Op, Value};
 use crate::expression::address::{Guard, GuardFact, Interval, Lin};
 use crate::expression::dag::Node;
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
-use crate::lower::outer_vector::Rows;
+use crate::lower::outer_vector::{ElementOf, Rows};
 use crate::lower::row::Row;
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::Elem;
@@ -67,9 +67,9 @@ impl Row<'_> {
         let row = Row { outputs: &interleaved.outputs, schedule: self.schedule, interleaved: None };
         let (mut at, all) = (0, rows * interleave.width);
         while at < all {
-            let (lanes, active) = piece(all - at, interleave.lanes as i64);
-            let ahead = em.int(at);
-            let place = em.arith(scope, "arith.addi", base, ahead);
+            let Piece { lanes, active } = piece(all - at, interleave.lanes as i64);
+            let offset = em.int(at);
+            let place = em.arith(scope, "arith.addi", base, offset);
             let part = em.open(scope, vec![(interleaved.run, place)], Some((interleaved.run, lanes)));
             em.activate(part, active, lanes);
             for ((node, leaf), ready) in interleaved.leaves.iter().zip(&ready) {
@@ -84,16 +84,23 @@ impl Row<'_> {
     }
 }
 
-/// The lanes of the next vector of so many elements that are left, and how many of them there are.
-fn piece(left: i64, lanes: i64) -> (usize, usize) {
+/// A vector of a block.
+struct Piece {
+    lanes: usize,
+    /// The lanes that have elements.
+    active: usize,
+}
+
+/// The next vector of so many elements that are left.
+fn piece(left: i64, lanes: i64) -> Piece {
     if left >= lanes {
-        return (lanes as usize, lanes as usize);
+        return Piece { lanes: lanes as usize, active: lanes as usize };
     }
     let whole = 1 << left.ilog2();
     // Two vectors that are full are better than one that is not.
     let full = left.count_ones() <= 2 && whole > 1 && left - whole != 1;
     let lanes = if full { whole } else { (left as u64).next_power_of_two().max(2) as i64 };
-    (lanes as usize, left.min(lanes) as usize)
+    Piece { lanes: lanes as usize, active: left.min(lanes) as usize }
 }
 
 impl Emitter<'_> {
@@ -153,15 +160,15 @@ impl Emitter<'_> {
     }
 
     /// A part of what lies in memory, where conditions hold that are the same for all lanes.
-    fn part_inside(&mut self, rows: &Rows, ahead: i64, there: usize, guards: &[Guard], at: At) -> Value {
+    fn part_inside(&mut self, rows: &Rows, offset: i64, there: usize, guards: &[Guard], at: At) -> Value {
         let holds = self.predicate(guards, At { lanes: 1, ..at });
         let mut mask = self.spread(&holds, Elem::I1, at);
         if there < at.lanes {
             let first = self.first_lanes(there, at.lanes);
             mask = self.op(at.scope, Op::same("arith.andi", [mask, first], Elem::I1.ty(at.lanes)));
         }
-        let ahead = self.int(ahead);
-        let from = self.element(rows.first, ahead, rows.elem, at.scope);
+        let offset = self.int(offset);
+        let from = self.element(rows.first, offset, rows.elem, at.scope);
         self.neighbours(from, Some(mask), (rows.elem, at.lanes), at.scope)
     }
 
@@ -179,7 +186,7 @@ impl Emitter<'_> {
         match leaf {
             Leaf::Inside(guards) => {
                 let none = Lin::default();
-                let inside = |lane| interleave.ahead(self.dag, &none, guards, number(lane)).is_some();
+                let inside = |lane| interleave.contribution(self.dag, &none, guards, number(lane)).is_some();
                 let list = (0..lanes).map(|lane| inside(lane).into()).collect();
                 Ok(self.literal(Elem::I1, Elements::Each(list)))
             }
@@ -192,13 +199,14 @@ impl Emitter<'_> {
                 let elem = Elem::of(if narrow { dtype } else { between });
                 let mut first = lin.clone();
                 first.terms.retain(|t| !interleave.along.contains(&t.0));
-                let list: Vec<i64> =
-                    (0..lanes).filter_map(|lane| interleave.ahead(dag, lin, &[], number(lane))).collect();
-                let ahead = self.numbers(elem, &list);
+                let list: Vec<i64> = (0..lanes)
+                    .filter_map(|lane| interleave.contribution(dag, lin, &[], number(lane)))
+                    .collect();
+                let offset = self.numbers(elem, &list);
                 let base = self.lin_vector(&first, elem, At { scope, lanes: 1 });
                 let at = At { scope, lanes };
                 let base = self.spread(&Val { ssa: base, lanes: 1 }, elem, at);
-                let all = self.op(scope, Op::same("arith.addi", [base, ahead], elem.ty(lanes)));
+                let all = self.op(scope, Op::same("arith.addi", [base, offset], elem.ty(lanes)));
                 Ok(if narrow { all } else { self.convert(at, between, dtype, all) })
             }
             Leaf::Load(node) => {
@@ -210,11 +218,11 @@ impl Emitter<'_> {
                 let Node::Load { address, guards, .. } = &dag[*node].node else { return Err(malformed()) };
                 let (inside, _) = interleave.sorted(guards).ok_or_else(malformed)?;
                 let place = |lane: usize| {
-                    let position = interleave.ahead(dag, address, &inside, number(lane))?;
-                    let k = starts.iter().rposition(|&start| start <= position)?;
-                    Some((k, (position - starts[k]) as usize))
+                    let position = interleave.contribution(dag, address, &inside, number(lane))?;
+                    let vector = starts.iter().rposition(|&start| start <= position)?;
+                    Some(ElementOf { vector, element: (position - starts[vector]) as usize })
                 };
-                let places: Vec<Option<(usize, usize)>> = (0..lanes).map(place).collect();
+                let places: Vec<Option<ElementOf>> = (0..lanes).map(place).collect();
                 let at = At { scope: *home, lanes };
                 let raw = self.picked(vectors, *width, &places, Elem::in_memory(dtype), at);
                 Ok(self.widen(dtype, raw, at))
@@ -227,20 +235,25 @@ impl Emitter<'_> {
         &mut self,
         vectors: &[Value],
         width: usize,
-        places: &[Option<(usize, usize)>],
+        places: &[Option<ElementOf>],
         elem: Elem,
         at: At,
     ) -> Value {
         let Some(any) = places.iter().copied().flatten().next() else {
             return self.constant(elem, 0, at.lanes);
         };
-        let mut all: Vec<(usize, usize)> = places.iter().map(|p| p.unwrap_or(any)).collect();
-        if all.iter().all(|p| p.0 == any.0) {
-            let order: Vec<i64> = all.iter().map(|p| p.1 as i64).collect();
+        let mut all: Vec<ElementOf> = places.iter().map(|p| p.unwrap_or(any)).collect();
+        if all.iter().all(|p| p.vector == any.vector) {
+            let order: Vec<i64> = all.iter().map(|p| p.element as i64).collect();
             if width == at.lanes && order.iter().enumerate().all(|(i, &e)| i as i64 == e) {
-                return vectors[any.0];
+                return vectors[any.vector];
             }
-            return self.shuffled((vectors[any.0], vectors[any.0]), &order, (elem, width), at.scope);
+            return self.shuffled(
+                (vectors[any.vector], vectors[any.vector]),
+                &order,
+                (elem, width),
+                at.scope,
+            );
         }
         all.resize(width.max(at.lanes), any);
         let wide = self.collect(vectors, &all, elem, At { lanes: width, ..at });

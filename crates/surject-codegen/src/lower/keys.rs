@@ -41,6 +41,14 @@ pub(crate) fn of(op: AccOp, dtype: DType) -> Option<Keys> {
     Some(Keys { float, max })
 }
 
+/// The floats of one sign that are not finite.
+struct NotFinite {
+    /// The bits of infinity.
+    infinity: i64,
+    /// How many are not a number.
+    nans: i64,
+}
+
 impl Keys {
     /// The type of a key.
     pub(crate) fn elem(self) -> Elem {
@@ -51,13 +59,13 @@ impl Keys {
         }
     }
 
-    /// The bits of infinity, and how many floats of one sign are not a number.
-    fn ends(self) -> (i64, i64) {
-        match self.float {
+    fn not_finite(self) -> NotFinite {
+        let (infinity, nans) = match self.float {
             Float::Brain => (0x7f80, (1 << 7) - 1),
             Float::Single => (0x7f80_0000, (1 << 23) - 1),
             Float::Double => (0x7ff0_0000_0000_0000, (1 << 52) - 1),
-        }
+        };
+        NotFinite { infinity, nans }
     }
 
     /// The bits of the absolute value where the sign is set, and the number itself.
@@ -79,14 +87,14 @@ impl Keys {
             Float::Double => em.cast(at, "arith.bitcast", x, Elem::F64, e),
         };
         let number = self.turn(em, bits, at);
-        let count = em.integer(at, e, self.ends().1);
+        let count = em.integer(at, e, self.not_finite().nans);
         em.bin(at, if self.max { "arith.subi" } else { "arith.addi" }, number, count, e)
     }
 
     /// The float of a key.
     pub(crate) fn value(self, em: &mut Emitter<'_>, key: Value, at: At) -> Value {
         let e = self.elem();
-        let count = em.integer(at, e, self.ends().1);
+        let count = em.integer(at, e, self.not_finite().nans);
         let number = em.bin(at, if self.max { "arith.addi" } else { "arith.subi" }, key, count, e);
         let bits = self.turn(em, number, at);
         match self.float {
@@ -103,7 +111,7 @@ impl Keys {
 
     /// The key of the infinity that never wins.
     pub(crate) fn neutral(self, em: &mut Emitter<'_>, lanes: usize) -> Value {
-        let (infinity, count) = self.ends();
+        let NotFinite { infinity, nans: count } = self.not_finite();
         // The number of the negative infinity is the complement of that of the positive one, with its sign.
         let key = if self.max { !infinity - count } else { infinity + count };
         em.constant(self.elem(), key as u64, lanes)

@@ -11,11 +11,11 @@ use crate::lower::row::{Ends, Row};
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use std::ops::Range;
 use surject_kernel::Temporality;
 
-/// Bytes between an end of a row and the one that is asked for meanwhile.
+/// Bytes between an end of a row and the one that is prefetched meanwhile.
 const AHEAD: i64 = 4096;
 
 impl Emitter<'_> {
@@ -27,9 +27,9 @@ impl Emitter<'_> {
         if !self.streams || line < LEAST || !line.is_power_of_two() {
             return self.run(scope, near);
         }
-        let ahead = self.within_line(to, line as i64, scope);
+        let offset = self.within_line(to, line as i64, scope);
         let zero = self.int(0);
-        let whole = self.compare(scope, "eq", ahead, zero);
+        let whole = self.compare(scope, "eq", offset, zero);
         let temporality = Temporality::NonTemporal;
         let past = Op::Store { value: vector, pointer: to, ty, alignment: Some(line), temporality };
         let [then, otherwise] = [past, near].map(Block::of);
@@ -124,11 +124,11 @@ impl Row<'_> {
         let size = elem.size() as i64;
         let around =
             self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
-        let ahead = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
-        if ends == Ends::Asked {
-            prefetch(em, scope, (last, ahead - 1), elem, Ask::Write);
+        let offset = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
+        if ends == Ends::Prefetched {
+            prefetch(em, scope, (last, offset - 1), elem, PrefetchHint::Write);
             if !self.is_of_lines(em.dag, l, start, start) {
-                prefetch(em, scope, (to, ahead), elem, Ask::Write);
+                prefetch(em, scope, (to, offset), elem, PrefetchHint::Write);
             }
         }
         let within = em.within_line(to, LINE, scope);

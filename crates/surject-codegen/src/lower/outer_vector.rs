@@ -48,6 +48,13 @@ enum Turn {
     Apart,
 }
 
+/// An element of one of several vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementOf {
+    pub(crate) vector: usize,
+    pub(crate) element: usize,
+}
+
 impl Emitter<'_> {
     /// The loop over short rows: loads of elements of the rows are those of blocks.
     pub(crate) fn short_rows(&mut self, row: Option<LoopId>) {
@@ -116,16 +123,10 @@ impl Emitter<'_> {
         self.op(at.scope, Op::Shuffle { sides: [a, b], order, ty: elem.ty(lanes) })
     }
 
-    /// A vector whose lanes are elements of several vectors: for each lane the number of the vector and of the element.
-    pub(crate) fn collect(
-        &mut self,
-        vectors: &[Value],
-        places: &[(usize, usize)],
-        elem: Elem,
-        at: At,
-    ) -> Value {
+    /// A vector whose lanes are elements of several vectors.
+    pub(crate) fn collect(&mut self, vectors: &[Value], places: &[ElementOf], elem: Elem, at: At) -> Value {
         let lanes = at.lanes;
-        let mut used: Vec<usize> = places.iter().map(|p| p.0).collect();
+        let mut used: Vec<usize> = places.iter().map(|p| p.vector).collect();
         used.sort_unstable();
         used.dedup();
         let first = used.first().copied().unwrap_or(0);
@@ -136,7 +137,7 @@ impl Emitter<'_> {
             let order: Vec<usize> = places
                 .iter()
                 .enumerate()
-                .map(|(lane, &(vector, element))| match vector {
+                .map(|(lane, &ElementOf { vector, element })| match vector {
                     v if v == next && v != first => lanes + element,
                     v if done.contains(&v) && step == 0 => element,
                     _ => lane,
@@ -160,11 +161,11 @@ impl Emitter<'_> {
                 starts.iter().map(|&s| self.part(rows, s, at.lanes, at.lanes, at)).collect();
             return (0..rows.reach)
                 .map(|column| {
-                    let places: Vec<(usize, usize)> = (0..count)
+                    let places: Vec<ElementOf> = (0..count)
                         .map(|lane| {
                             let element = lane * rows.stride + column;
-                            let k = (element / count).min(starts.len() as i64 - 1) as usize;
-                            (k, (element - starts[k]) as usize)
+                            let vector = (element / count).min(starts.len() as i64 - 1) as usize;
+                            ElementOf { vector, element: (element - starts[vector]) as usize }
                         })
                         .collect();
                     self.collect(&vectors, &places, rows.elem, at)
@@ -265,8 +266,8 @@ impl Emitter<'_> {
         let (length, lanes) = (columns.len(), at.lanes);
         if length as i64 <= DIRECT {
             for k in 0..length {
-                let places: Vec<(usize, usize)> =
-                    (k * lanes..(k + 1) * lanes).map(|e| (e % length, e / length)).collect();
+                let place = |e: usize| ElementOf { vector: e % length, element: e / length };
+                let places: Vec<ElementOf> = (k * lanes..(k + 1) * lanes).map(place).collect();
                 let vector = self.collect(columns, &places, elem, at);
                 self.store_part(first, (k * lanes) as i64, vector, Lanes::all(lanes), elem, at);
             }
@@ -281,24 +282,24 @@ impl Emitter<'_> {
             for line in 0..lanes {
                 let (vector, offset) = (&rotated[line * width / lanes], line * width % lanes);
                 let part = self.some_lanes(at.scope, *vector, (elem, lanes), offset, width);
-                let ahead = (line * length + chunk * lanes) as i64;
-                self.store_part(first, ahead, part, Lanes { active: some.len(), lanes: width }, elem, at);
+                let distance = (line * length + chunk * lanes) as i64;
+                self.store_part(first, distance, part, Lanes { active: some.len(), lanes: width }, elem, at);
             }
         }
     }
 
     /// So many elements from one on, of which the first exist.
-    pub(crate) fn part(&mut self, rows: &Rows, ahead: i64, width: usize, there: usize, at: At) -> Value {
-        let (elem, ahead) = (rows.elem, self.int(ahead));
-        let from = self.element(rows.first, ahead, elem, at.scope);
+    pub(crate) fn part(&mut self, rows: &Rows, distance: i64, width: usize, there: usize, at: At) -> Value {
+        let (elem, distance) = (rows.elem, self.int(distance));
+        let from = self.element(rows.first, distance, elem, at.scope);
         let mask = (there < width).then(|| self.first_lanes(there, width));
         self.neighbours(from, mask, (elem, width), at.scope)
     }
 
     /// Stores the active lanes of a vector.
-    fn store_part(&mut self, first: Value, ahead: i64, vector: Value, part: Lanes, elem: Elem, at: At) {
-        let ahead = self.int(ahead);
-        let to = self.element(first, ahead, elem, at.scope);
+    fn store_part(&mut self, first: Value, distance: i64, vector: Value, part: Lanes, elem: Elem, at: At) {
+        let distance = self.int(distance);
+        let to = self.element(first, distance, elem, at.scope);
         let (ty, size) = (elem.ty(part.lanes), elem.size());
         if part.active == part.lanes {
             return self.put(vector, to, (elem, part.lanes), at.scope);

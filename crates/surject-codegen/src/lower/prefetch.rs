@@ -6,12 +6,12 @@ use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::{AHEAD, Ask, BYTES, FAR_AHEAD, REVERSED, When};
+use crate::schedule::prefetch::{AHEAD, BYTES, FAR_AHEAD, PrefetchHint, REVERSED, When};
 use std::ops::Range;
 
 impl Emitter<'_> {
-    /// Asks for what a load will read, if that is far away.
-    pub(crate) fn ask_ahead(
+    /// Prefetches what a load will read, if that is far away.
+    pub(crate) fn prefetch_load(
         &mut self,
         (buf, pointer): (Buf, Value),
         (address, guards): (&Lin, &[Guard]),
@@ -28,7 +28,7 @@ impl Emitter<'_> {
         } else {
             self.passes.iter().find_map(|&pass| of(Some(pass)))
         };
-        let Some(&(when, again)) = when.filter(|w| self.asks || w.0 != When::Soon) else { return };
+        let Some(&(when, again)) = when.filter(|w| self.prefetches || w.0 != When::Soon) else { return };
         // The last of a window is what nothing has read before.
         let last = |&(l, c): &(LoopId, i64)| match self.fixed(l, at.scope) {
             Some(value) => value == if c < 0 { 0 } else { self.dag.extent(l) - 1 },
@@ -38,8 +38,12 @@ impl Emitter<'_> {
         if again && !(known && address.terms.iter().all(last)) {
             return;
         }
-        let what = if self.asks || !matches!(when, When::Rows(_)) { Ask::Now } else { Ask::Soon };
-        self.ask(pointer, (address, when, what), elem, at);
+        let what = if self.prefetches || !matches!(when, When::Rows(_)) {
+            PrefetchHint::Now
+        } else {
+            PrefetchHint::Soon
+        };
+        self.prefetch_address(pointer, (address, when, what), elem, at);
     }
 
     /// Is this what the reduction at hand reads from far away?
@@ -47,15 +51,21 @@ impl Emitter<'_> {
         self.far.keys().any(|(pass, _, at)| at == address && pass.is_some_and(|p| self.passes.contains(&p)))
     }
 
-    /// Asks for what will be stored, if that is far away and goes through the caches: a line that is not there is
+    /// Prefetches what will be stored, if that is far away and goes through the caches: a line that is not there is
     /// fetched before it is stored into.
-    pub(crate) fn ask_to_store(&mut self, (buf, pointer): (Buf, Value), address: &Lin, elem: Elem, at: At) {
-        if self.asks && !self.streams && self.far_stores.contains(&buf) {
-            self.ask(pointer, (address, When::Soon, Ask::Write), elem, at);
+    pub(crate) fn prefetch_store(&mut self, (buf, pointer): (Buf, Value), address: &Lin, elem: Elem, at: At) {
+        if self.prefetches && !self.streams && self.far_stores.contains(&buf) {
+            self.prefetch_address(pointer, (address, When::Soon, PrefetchHint::Write), elem, at);
         }
     }
 
-    fn ask(&mut self, pointer: Value, (address, when, what): (&Lin, When, Ask), elem: Elem, at: At) {
+    fn prefetch_address(
+        &mut self,
+        pointer: Value,
+        (address, when, what): (&Lin, When, PrefetchHint),
+        elem: Elem,
+        at: At,
+    ) {
         let size = elem.size() as i64;
         let lane = self.vector_loop(at.scope, address.loops()).map(|v| v.0);
         let stride = |address: &Lin| lane.map_or(0, |l| address.coeff(l));
@@ -63,14 +73,14 @@ impl Emitter<'_> {
         let Some(bytes) = width.map(|b| b + size).filter(|bytes| BYTES.contains(bytes)) else { return };
         let later = match when {
             When::Reversed => self.reversed(address, bytes, size, at),
-            _ => self.later(address, bytes, size, when, at).map(|ahead| (address.clone(), ahead)),
+            _ => self.later(address, bytes, size, when, at).map(|offset| (address.clone(), offset)),
         };
-        let Some((address, ahead)) = later else { return };
+        let Some((address, offset)) = later else { return };
         let (base, stride) = (self.lin(&address, at.scope), stride(&address));
         let base = self.element(pointer, base, elem, at.scope);
         for line in 0..(bytes + LINE - 1) / LINE {
-            let Some(ahead) = ahead.checked_add(stride.signum() * line * LINE / size) else { return };
-            prefetch(self, at.scope, (base, ahead), elem, what);
+            let Some(offset) = offset.checked_add(stride.signum() * line * LINE / size) else { return };
+            prefetch(self, at.scope, (base, offset), elem, what);
         }
     }
 
@@ -111,7 +121,11 @@ impl Emitter<'_> {
             }
             if let When::Rows(rows) = when {
                 let rows = c.checked_mul(rows)?;
-                let times = if self.asks_next { 1 } else { FAR_AHEAD / rows.checked_mul(size)?.abs().max(1) };
+                let times = if self.prefetches_next_row {
+                    1
+                } else {
+                    FAR_AHEAD / rows.checked_mul(size)?.abs().max(1)
+                };
                 return rows.checked_mul(times.max(1));
             }
             let jump = c.checked_mul(step)?;
@@ -131,20 +145,20 @@ impl Emitter<'_> {
     }
 }
 
-/// Asks for the memory so many elements after an address, to be written or read, into the first or the second cache.
+/// Prefetches the memory so many elements after an address, to be written or read, into the first or the second cache.
 pub(crate) fn prefetch(
     em: &mut Emitter<'_>,
     scope: ScopeId,
-    (base, ahead): (Value, i64),
+    (base, offset): (Value, i64),
     elem: Elem,
-    what: Ask,
+    what: PrefetchHint,
 ) {
-    let ahead = em.int(ahead);
-    let at = em.element(base, ahead, elem, scope);
+    let offset = em.int(offset);
+    let at = em.element(base, offset, elem, scope);
     let prefetched = match what {
-        Ask::Write => Prefetched::Written(3),
-        Ask::Now => Prefetched::Read(3),
-        Ask::Soon => Prefetched::Read(2),
+        PrefetchHint::Write => Prefetched::Written(3),
+        PrefetchHint::Now => Prefetched::Read(3),
+        PrefetchHint::Soon => Prefetched::Read(2),
     };
     em.run(scope, Op::Prefetch(at, prefetched));
 }

@@ -5,7 +5,7 @@ use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Cut, Recipe};
 use crate::lower::rows;
 use crate::schedule::Schedule;
-use crate::schedule::prefetch::Asks;
+use crate::schedule::prefetch::PrefetchWhen;
 use crate::schedule::units::{Share, Units};
 use crate::{CodegenError, Target};
 
@@ -19,7 +19,7 @@ impl Recipe {
         cut: &Cut,
         most: i64,
         target: &Target,
-        (when, alone): (Asks<'_>, &dyn Fn(Buf) -> bool),
+        (when, alone): (PrefetchWhen<'_>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
         match self {
             Recipe::Row { dag, outputs, schedule, term_cache, .. } => {

@@ -12,6 +12,15 @@ use crate::schedule::blocks::{self, Level};
 use crate::schedule::{ReducePlan, node_cost};
 use surject_ir::{AccOp, BinaryOp, DType};
 
+/// A loop over terms in lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Vectors {
+    pub(crate) l: LoopId,
+    /// The terms that are in whole vectors.
+    pub(crate) main: i64,
+    pub(crate) lanes: usize,
+}
+
 impl Emitter<'_> {
     /// Has a reduction so few and so short terms, all of them there, that a loop over them would be most of the work? Rows
     /// that are summed some at a time are: a processor foresees by the place of a load in the code what is read next, and
@@ -187,11 +196,12 @@ impl Emitter<'_> {
         let mut next = levels.last().filter(|_| !own.anew).unwrap_or(&neutral).clone();
         let mut begin = 0;
         if let Some(part) = self.part_beside(terms, last, main, lanes) {
-            next = self.side_by_side(terms, &wide, next, ((inner, last, lanes, part), own))?;
+            let all = Vectors { l: last, main: part, lanes };
+            next = self.side_by_side(terms, &wide, next, (inner, all, own))?;
             begin = STREAMS * part;
         }
         let end = match begin {
-            0 => self.end_of_terms(terms, (last, main, lanes), inner)?,
+            0 => self.end_of_terms(terms, Vectors { l: last, main, lanes }, inner)?,
             _ => None,
         };
         // Whole vectors, then what is left: lanes beyond the end keep what they have.
@@ -220,7 +230,7 @@ impl Emitter<'_> {
             }
             next = self.close_blocks((scope, iv), &bounds, &blocks, &wide, carried)?;
             if let Some(end) = end.as_ref().filter(|_| high == main) {
-                self.keep_tail(end, (last, main, lanes), inner);
+                self.keep_tail(end, Vectors { l: last, main, lanes }, inner);
             }
         }
         if let Some(before) = before {
@@ -276,7 +286,7 @@ impl Emitter<'_> {
             }
         }
         let wide = terms.iter().map(|t| Elem::of(t.dtype).size()).max()?;
-        let least = if self.asks { PART } else { ALONE };
+        let least = if self.prefetches { PART } else { ALONE };
         let part = main / STREAMS / lanes as i64 * lanes as i64;
         let cheap = self.tables >= 16 || cost < DEAR;
         let fits = cheap && terms.len() <= 2 && STREAMS as usize * terms.len() * lanes * wide <= MOST;
@@ -291,15 +301,16 @@ impl Emitter<'_> {
         terms: &[Term],
         wide: &[Accumulator],
         first: Vec<Value>,
-        ((outer, last, lanes, part), level): ((ScopeId, LoopId, usize, i64), &Level),
+        (outer, part, level): (ScopeId, Vectors, &Level),
     ) -> Result<Vec<Value>, CodegenError> {
+        let Vectors { l: last, main: part, lanes } = part;
         let (blocks, bounds) =
             self.open_blocks(outer, Steps { low: 0, high: part, step: lanes as i64 }, level, None);
         let (scope, iv) = self.open_loop(blocks.last().map_or(outer, |b| b.scope), last, lanes);
         let mut carried = Vec::new();
         for stream in 0..STREAMS {
-            let ahead = self.int(stream * part);
-            let place = self.arith(scope, "arith.addi", iv, ahead);
+            let offset = self.int(stream * part);
+            let place = self.arith(scope, "arith.addi", iv, offset);
             let own = self.open(scope, vec![(last, place)], Some((last, lanes)));
             for ((term, wide), first) in terms.iter().zip(wide).zip(&first) {
                 let (name, at) = (self.name(), At { scope: own, lanes });

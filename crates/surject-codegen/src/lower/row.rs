@@ -23,7 +23,7 @@ use surject_ir::DType;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// They are stored in part, and asked for.
-    Asked,
+    Prefetched,
     /// Most are whole.
     Whole,
 }
@@ -146,7 +146,7 @@ impl Row<'_> {
                 continue;
             }
             if self.is_shifted(em, l, start, end) {
-                self.shifted(em, scope, l, &range, (start..end, Ends::Asked))?;
+                self.shifted(em, scope, l, &range, (start..end, Ends::Prefetched))?;
                 continue;
             }
             em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, start, end);
@@ -221,7 +221,7 @@ impl Row<'_> {
     ) -> Result<(), CodegenError> {
         em.short_rows(Some(short.row));
         match (short.column, self.outputs) {
-            (Some(column), _) if short.apart => {
+            (Some(column), _) if short.strided => {
                 for values in em.every(&[column]) {
                     let inner = em.open_at(scope, &values);
                     self.point(em, inner)?;
@@ -323,7 +323,7 @@ impl Row<'_> {
                 let joined = em.join_values(op, part, old, new, at)?;
                 value = Val { ssa: em.round_half(at, part, joined), lanes };
             }
-            em.ask_to_store((output.to, pointer), &output.address, Elem::in_memory(part), at);
+            em.prefetch_store((output.to, pointer), &output.address, Elem::in_memory(part), at);
             em.store(pointer, part, &output.address, &value, at);
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::lower::recipe::Recipe;
 use crate::lower::row::{Row, summary};
 use crate::lower::{in_place, transpose, unswitch};
 use crate::machine::elem::Elem;
-use crate::schedule::prefetch::{self, Asks, When};
+use crate::schedule::prefetch::{self, PrefetchWhen, When};
 use crate::schedule::term_cache::TermCache;
 use crate::schedule::units::{Grain, Units, units};
 use crate::schedule::{Schedule, gathered_lines};
@@ -48,14 +48,14 @@ pub(crate) fn whole(
     Ok(Kernel { recipe, ..kernel })
 }
 
-/// Writes a kernel whose units of work are decided. `when` says how it asks for what it reads.
+/// Writes a kernel whose units of work are decided. `when` says how it prefetches what it reads.
 pub(crate) fn emit_units(
     dag: &Dag,
     outputs: &[Output],
     schedule: &Schedule,
     (units, target): (Units, &Target),
     term_cache: Option<TermCache>,
-    when: Asks<'_>,
+    when: PrefetchWhen<'_>,
 ) -> Result<Kernel, CodegenError> {
     let mut em = Emitter::new(dag);
     em.tables = schedule.tables;
@@ -63,7 +63,7 @@ pub(crate) fn emit_units(
     em.streams = schedule.streams && term_cache.as_ref().is_none_or(|s| s.to == Buf::OWN);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let kept = term_cache.as_ref().map(|s| s.to);
-    (em.asks, em.asks_next) = (target.prefetches, target.prefetches_next_row());
+    (em.prefetches, em.prefetches_next_row) = (target.prefetches, target.prefetches_next_row());
     em.far = prefetch::far(dag, (&roots, em.streams), target, &|buf| when(buf).filter(|_| Some(buf) != kept));
     em.lines = gathered_lines::far(dag, &roots, target, when);
     em.far_stores = prefetch::far_stores(dag, outputs, target);

@@ -10,7 +10,7 @@ use crate::expression::dag::NodeId;
 use crate::expression::stored_tail::Side;
 use crate::expression::tail::{Digit, Edge, tail};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
-use crate::lower::reduce::Term;
+use crate::lower::reduce::{Term, Vectors};
 use crate::machine::elem::Elem;
 use surject_ir::{AccOp, Scalar};
 
@@ -46,12 +46,11 @@ impl Emitter<'_> {
         self.arith(scope, "arith.maxsi", sum, zero)
     }
 
-    /// Where a loop over terms in lanes, of which there are `main` in whole vectors, ends; `None`: there. One vector of the
-    /// tail is inside.
+    /// Where a loop over terms in lanes ends; `None`: with the last whole vector. One vector of the tail is inside.
     pub(crate) fn end_of_terms(
         &mut self,
         terms: &[Term],
-        (last, main, lanes): (LoopId, i64, usize),
+        Vectors { l: last, main, lanes }: Vectors,
         scope: ScopeId,
     ) -> Result<Option<End>, CodegenError> {
         let lanes_i64 = lanes as i64;
@@ -100,7 +99,7 @@ impl Emitter<'_> {
     }
 
     /// Keeps the terms of a tail that a loop did not reach, where all terms are kept.
-    pub(crate) fn keep_tail(&mut self, end: &End, (last, main, lanes): (LoopId, i64, usize), scope: ScopeId) {
+    pub(crate) fn keep_tail(&mut self, end: &End, Vectors { l: last, main, lanes }: Vectors, scope: ScopeId) {
         let Some((cache, pointer)) = self.term_cache.clone() else { return };
         let Some((_, value)) = end.values.iter().find(|v| v.0 == cache.body) else { return };
         let mut bounds = self.whole(0, main, lanes as i64);

@@ -34,14 +34,14 @@ use crate::lower::kernel::{Kernel, bind_pointers, finish, written};
 use crate::lower::prefetch::prefetch;
 use crate::lower::row::{Row, summary};
 use crate::lower::transpose::along::{Along, joined};
-use crate::lower::transpose::groups::Ahead;
+use crate::lower::transpose::groups::PrefetchedLine;
 use crate::lower::transpose::strips::{Strips, TileMemory};
 use crate::lower::transpose::tile::{Tile, tile};
 use crate::lower::units::{TaskRange, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::transpose::{BlockTranspose, FAR, FEW, PAGE, STRIP, meet};
 use crate::schedule::units::{Grain, units};
 use crate::{CodegenError, Target};
@@ -100,8 +100,8 @@ struct Block {
     lanes: usize,
     active: usize,
     reach: Reach,
-    /// What is asked for meanwhile.
-    next: Vec<Ahead>,
+    /// What is prefetched meanwhile.
+    next: Vec<PrefetchedLine>,
 }
 
 /// How blocks reach memory.
@@ -109,8 +109,8 @@ struct Block {
 struct Reach {
     /// Is what is read, and what is written, far away?
     far: bool,
-    /// Is what is written asked for ahead?
-    ahead: bool,
+    /// Is what is written prefetched ahead?
+    prefetched: bool,
     /// Do the rows that are written meet in one place of a cache? Then it has no room for what is yet to be written.
     meet: bool,
 }
@@ -169,10 +169,10 @@ impl Row<'_> {
         let (lanes, block_rows) = (self.schedule.lanes as i64, rows_of.block as i64);
         let mut reach = self.reach(em, rows_of, target);
         if tile.is_some() {
-            (reach.ahead, reach.meet) = (false, false);
+            (reach.prefetched, reach.meet) = (false, false);
         }
         if behind.is_some() {
-            (reach.far, reach.ahead) = (false, false);
+            (reach.far, reach.prefetched) = (false, false);
         }
         let group = match tile {
             None if em.streams && reach.far => Some(self.group(em.dag, (rows_of, *last), target)),
@@ -242,14 +242,14 @@ impl Row<'_> {
             Node::Load { address, .. } => far(address, Elem::in_memory(em.dag[n].dtype).size()),
             _ => false,
         });
-        let [output] = self.outputs else { return Reach { far: false, ahead: false, meet: false } };
+        let [output] = self.outputs else { return Reach { far: false, prefetched: false, meet: false } };
         let size = Elem::in_memory(em.dag[output.root].dtype).size();
         let to = far(&output.address, size);
-        let Some(apart) = along.apart(&output.address) else {
-            return Reach { far: read && to, ahead: false, meet: false };
+        let Some(distance) = along.distance(&output.address) else {
+            return Reach { far: read && to, prefetched: false, meet: false };
         };
-        let apart = apart.saturating_mul(size as i64).saturating_abs();
-        Reach { far: read && to, ahead: to && (read || apart >= PAGE), meet: meet(apart) }
+        let distance = distance.saturating_mul(size as i64).saturating_abs();
+        Reach { far: read && to, prefetched: to && (read || distance >= PAGE), meet: meet(distance) }
     }
 
     /// One block: the loads along the rows, transposed; then row by row in lanes along the columns.
@@ -267,20 +267,26 @@ impl Row<'_> {
         for &load in &rows_of.loads {
             transposed.push((load, self.transposed(em, scope, rows_of, last, load, block)?));
         }
-        if let ([output], true, false) = (self.outputs, reach.ahead && !em.streams, reach.meet) {
+        if let ([output], true, false) = (self.outputs, reach.prefetched && !em.streams, reach.meet) {
             // The lines that the next block of the row ends in.
             let binds = vec![(last, column), (along, row)];
             let elem = Elem::in_memory(em.dag[output.root].dtype);
             let pointer = em.pointer(output.to)?;
             let base = em.corner(pointer, (&output.address, elem), binds, scope);
-            let apart = output.address.coeff(along);
+            let distance = output.address.coeff(along);
             for i in first..rows_of.block {
-                prefetch(em, scope, (base, i as i64 * apart + 2 * lanes as i64 - 1), elem, Ask::Write);
+                prefetch(
+                    em,
+                    scope,
+                    (base, i as i64 * distance + 2 * lanes as i64 - 1),
+                    elem,
+                    PrefetchHint::Write,
+                );
             }
         }
         for i in first..rows_of.block {
-            let ahead = em.int(i as i64);
-            let position = em.arith(scope, "arith.addi", row, ahead);
+            let offset = em.int(i as i64);
+            let position = em.arith(scope, "arith.addi", row, offset);
             let part = em.open(scope, vec![(along, position)], None);
             rows_of.bind(em, part, position);
             let inner = em.open(part, vec![(last, column)], Some((last, lanes)));
@@ -290,8 +296,8 @@ impl Row<'_> {
                 let ssa = em.widen(dtype, raw, At { scope: inner, lanes });
                 em.seed(inner, *load, Val { ssa, lanes });
             }
-            for (base, ahead, elem) in next.iter().skip(i).step_by(rows_of.block) {
-                prefetch(em, inner, (*base, *ahead), *elem, Ask::Soon);
+            for (base, offset, elem) in next.iter().skip(i).step_by(rows_of.block) {
+                prefetch(em, inner, (*base, *offset), *elem, PrefetchHint::Soon);
             }
             self.point(em, inner)?;
             em.close_plain(inner);

@@ -26,8 +26,8 @@ impl Place {
         match self {
             Place::Known(first) => em.int(first + window),
             Place::Varies(first) => {
-                let ahead = em.int(window);
-                em.arith(scope, "arith.addi", first, ahead)
+                let offset = em.int(window);
+                em.arith(scope, "arith.addi", first, offset)
             }
         }
     }

@@ -114,12 +114,12 @@ impl Emitter<'_> {
         Ok(match &data.node {
             Node::Load { buf, address, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_ahead((*buf, pointer), (address, guards), Elem::in_memory(dtype), at);
+                self.prefetch_load((*buf, pointer), (address, guards), Elem::in_memory(dtype), at);
                 self.load(pointer, dtype, address, guards, at)
             }
             Node::Gather { buf, address, offset, guards } => {
                 let pointer = self.pointer(*buf)?;
-                self.ask_for_line((*buf, pointer), (address, *offset), Elem::in_memory(dtype), at)?;
+                self.prefetch_line((*buf, pointer), (address, *offset), Elem::in_memory(dtype), at)?;
                 let offset = (self.value(*offset, at.scope)?, Elem::of(self.dag[*offset].dtype));
                 self.gather(pointer, id, (address, guards), offset, at)
             }
@@ -226,17 +226,17 @@ impl Emitter<'_> {
         let terms = self.every(loops);
         let around = std::mem::replace(&mut self.passes, vec![id]);
         // Every addition waits for the one before it: sums of more terms are made in parts.
-        let apart = match terms.len() {
+        let partial_sums = match terms.len() {
             _ if !dtype.is_float() || op != AccOp::Add => 1,
             12.. => 4,
             8.. => 2,
             _ => 1,
         };
-        let mut parts = vec![accumulator.init; apart];
+        let mut parts = vec![accumulator.init; partial_sums];
         for (term, values) in terms.into_iter().enumerate() {
             let inner = self.open_at(at.scope, &values);
             let part = At { scope: inner, lanes: at.lanes };
-            let into = &mut parts[term % apart];
+            let into = &mut parts[term % partial_sums];
             *into = self.accumulate(op, body, dtype, *into, part)?;
             self.close_plain(inner);
         }

@@ -79,7 +79,7 @@ impl Target {
         (shares * self.l2_share_bytes as f64) as i64
     }
 
-    /// Is it asked for the next row that passes go over?
+    /// Is the next row that passes go over prefetched?
     pub(crate) fn prefetches_next_row(&self) -> bool {
         self.prefetches || self.prefetches_rows
     }

@@ -48,8 +48,8 @@ pub fn find(
         // The lanes are those of several rows already: what they sum lies apart.
         let to = |&root: &NodeId| Output { root, ..output.clone() };
         let first = schedule::choose(dag, &sums.iter().map(to).collect::<Vec<_>>(), outer, target);
-        let apart = first.cycles + points * (work + moved) / lanes + START;
-        first.lanes <= 1 && schedule.cycles - apart > SHARE * schedule.cycles
+        let separate = first.cycles + points * (work + moved) / lanes + START;
+        first.lanes <= 1 && schedule.cycles - separate > SHARE * schedule.cycles
     } else {
         let saved = points * (work * (1.0 - 1.0 / lanes) - moved) - START;
         work > 0.0 && saved > target.thresholds.epilogue_share * schedule.cycles

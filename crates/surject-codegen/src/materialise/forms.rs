@@ -74,7 +74,7 @@ impl<'a> Stores<'a> {
         if let Some((mut rest, repeating)) = periodic::find(&pulled, self.target) {
             let mut kernels = Vec::new();
             for &value in &repeating.values {
-                kernels.push(self.apart(&mut rest, value, &[repeating.rows, repeating.row])?.0);
+                kernels.push(self.stored_first(&mut rest, value, &[repeating.rows, repeating.row])?.0);
             }
             let form = Form { name: "repeating values stored first", refused: Vec::new() };
             return Ok(self.kernels(field, rest.merged())?.after(kernels).of(&form));
@@ -100,7 +100,7 @@ impl<'a> Stores<'a> {
         own: &[LoopId],
     ) -> Result<Outcome, CodegenError> {
         let mut rest = std::mem::take(&mut attempt.whole);
-        let first = self.apart(&mut rest, value, own)?.0;
+        let first = self.stored_first(&mut rest, value, own)?.0;
         Ok(self.kernels(attempt.field, rest)?.after(vec![first]))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Stores<'a> {
                 let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
                 if lanes == Lanes::None && scan.costly(&rest.dag) {
                     let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
-                    let (first, load) = self.apart(&mut rest, scan.step, &own)?;
+                    let (first, load) = self.stored_first(&mut rest, scan.step, &own)?;
                     kernels.push(first);
                     scan.step = load;
                 }
@@ -186,7 +186,7 @@ impl<'a> Stores<'a> {
             Dots::Stored(factor, own) => {
                 let mut rest = whole.clone();
                 let sizes = dots::lines(&rest.dag, &own, factor);
-                let first = self.apart_in(&mut rest, factor, &own, &sizes)?.0;
+                let first = self.stored_first_in(&mut rest, factor, &own, &sizes)?.0;
                 Ok(self.kernels(*field, rest)?.after(vec![first]))
             }
             Dots::Ready(block) => self.blocks(&block, whole),

@@ -68,9 +68,9 @@ impl Stores<'_> {
             Tensor::Target | Tensor::Temporary(_) => true,
         };
         let traffic = expression.traffic();
-        let all: f64 = traffic.iter().map(|t| t.1).sum();
-        let computed = traffic.iter().filter(|(tensor, _, stored)| !stored && is_computed(tensor));
-        match computed.map(|t| t.1).reduce(f64::max) {
+        let all: f64 = traffic.iter().map(|t| t.bytes).sum();
+        let computed = traffic.iter().filter(|t| !t.stored && is_computed(&t.tensor));
+        match computed.map(|t| t.bytes).reduce(f64::max) {
             None => Computed::Nothing,
             Some(largest) if 2.0 * largest > all => Computed::Most,
             Some(_) => Computed::Some,

@@ -21,11 +21,11 @@ use surject_ir::{Block, FieldId, FieldKind, Function, StatementKind, Var};
 /// Shorter lines are moved as a whole.
 const LINE: i64 = 32;
 
-/// The gathers that are evaluated where they are read. `apart` are variables that are evaluated elsewhere themselves.
+/// The gathers that are evaluated where they are read. `excluded` are variables that are evaluated elsewhere themselves.
 pub fn find(
     function: &Function,
     uses: &Uses,
-    apart: &dyn Fn(Var) -> bool,
+    excluded: &dyn Fn(Var) -> bool,
     indices: &HashMap<Var, FieldId>,
     sunk: &HashMap<Var, SunkGather>,
 ) -> HashMap<Var, Gathered> {
@@ -43,7 +43,7 @@ pub fn find(
             read.sort_unstable();
             read.dedup();
             let reader = match &statement.kind {
-                StatementKind::Store { target, field } if !apart(*target) => Some((number, *field)),
+                StatementKind::Store { target, field } if !excluded(*target) => Some((number, *field)),
                 _ => None,
             };
             for var in read {

@@ -143,8 +143,8 @@ fn summed_before(
     // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
     let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
     let long = blocks::round(op, dtype) && terms > blocks::TERMS;
-    let apart = windows || long || matches!(dtype, DType::BF16 | DType::F16);
-    (apart && !summed.is_empty()).then_some(summed)
+    let separate = windows || long || matches!(dtype, DType::BF16 | DType::F16);
+    (separate && !summed.is_empty()).then_some(summed)
 }
 
 /// Do two points with different values of a loop never meet? Then some component alone tells the value.

@@ -16,9 +16,9 @@ const TIMES: f64 = 4.0;
 const CHEAP: f64 = 6.0;
 
 /// The part of a cycle that an element costs which is picked out of others, and how many of them are stored.
-const APART: f64 = 0.25;
+const STRIDED: f64 = 0.25;
 
-const MOST_APART: f64 = 65_536.0;
+const MOST_STRIDED: f64 = 65_536.0;
 
 /// A value that is better stored first, the topmost one, if there is any, and the loop that its lanes are along. What is
 /// loaded from `first` on was stored so.
@@ -45,8 +45,8 @@ pub fn find(
             if work >= CHEAP * times && (1.0 - needed / times) * work >= limits.recomputed_cycles {
                 return Ok((n, lane));
             }
-            let apart = lane.is_some_and(|l| is_apart(dag, n, schedule, l, first));
-            if apart && needed <= MOST_APART && APART * times >= limits.recomputed_lane_cycles {
+            let strided = lane.is_some_and(|l| is_strided(dag, n, schedule, l, first));
+            if strided && needed <= MOST_STRIDED && STRIDED * times >= limits.recomputed_lane_cycles {
                 return Ok((n, lane));
             }
         }
@@ -59,7 +59,7 @@ pub fn find(
 }
 
 /// Is it an element of which neighbours in the lanes lie apart?
-fn is_apart(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
+fn is_strided(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
     let lanes = schedule.block_transpose.is_none() && schedule.interleave.is_none();
     lanes && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first

@@ -221,7 +221,7 @@ impl<'a> Stores<'a> {
         for number in 0..phase.outputs.len() {
             for node in polyphase::fixed(&phase.dag, phase.outputs[number].root, &phase.outer) {
                 let own: Vec<LoopId> = phase.dag[node].deps.loops().collect();
-                kernels.push(self.apart(phase, node, &own)?.0);
+                kernels.push(self.stored_first(phase, node, &own)?.0);
             }
         }
         Ok(kernels)
@@ -245,18 +245,18 @@ impl<'a> Stores<'a> {
 
     /// Stores a value of an expression first, over these loops: its kernel, and the load that the expression has in its
     /// place.
-    pub(crate) fn apart(
+    pub(crate) fn stored_first(
         &mut self,
         pulled: &mut Pulled,
         node: NodeId,
         own: &[LoopId],
     ) -> Result<(Kernel, NodeId), CodegenError> {
         let sizes: Vec<i64> = own.iter().map(|&l| pulled.dag.extent(l)).collect();
-        self.apart_in(pulled, node, own, &sizes)
+        self.stored_first_in(pulled, node, own, &sizes)
     }
 
     /// The same, in memory for more elements along each loop than there are.
-    pub(crate) fn apart_in(
+    pub(crate) fn stored_first_in(
         &mut self,
         pulled: &mut Pulled,
         node: NodeId,

@@ -11,7 +11,7 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
-use crate::expression::gather::{Gathered, clamped};
+use crate::expression::gather::{Gathered, StartAxis, clamped};
 use crate::expression::output::Output;
 use crate::expression::uses::Uses;
 use crate::lower::kernel::Kernel;
@@ -39,7 +39,7 @@ pub struct SunkGather {
 pub fn find(
     function: &Function,
     uses: &Uses,
-    apart: &dyn Fn(Var) -> bool,
+    excluded: &dyn Fn(Var) -> bool,
     inlined: &HashMap<Var, FieldId>,
 ) -> HashMap<Var, SunkGather> {
     let mut reads: HashMap<Var, usize> = HashMap::new();
@@ -51,7 +51,7 @@ pub fn find(
         for statement in &block.statements {
             uses.direct(statement, &mut all);
             match &statement.kind {
-                StatementKind::Store { target, field } if !apart(*target) => {
+                StatementKind::Store { target, field } if !excluded(*target) => {
                     stores.insert(*target, *field);
                 }
                 StatementKind::Call { op: LibOp::Gather { .. }, targets, args, .. } => {
@@ -77,7 +77,7 @@ pub fn find(
     // What is gathered itself is not there before it is.
     let there = |sunk: &SunkGather| {
         function.fields.reachable(&[sunk.field]).into_iter().all(|id| match function.fields[id].kind {
-            FieldKind::Tensor(var) => !calls.contains(&var) && !apart(var),
+            FieldKind::Tensor(var) => !calls.contains(&var) && !excluded(var),
             _ => true,
         })
     };
@@ -106,17 +106,17 @@ impl SunkGather {
         let extents = sizes(&ty.space).ok()?;
         let (mut dag, outer, position) = box_loops(&extents).ok()?;
         let address = linearise(&extents, &position).ok()?;
-        let ends: Vec<(usize, i64)> = self.gathered.ends().collect();
+        let ends: Vec<StartAxis> = self.gathered.ends().collect();
         let all: Vec<Option<LoopId>> = ends
             .iter()
-            .map(|&(_, last)| if last > 0 { dag.add_loop(last + 1).map(Some) } else { Some(None) })
+            .map(|end| if end.last > 0 { dag.add_loop(end.last + 1).map(Some) } else { Some(None) })
             .collect::<Option<_>>()?;
         let (none, unbound) = (HashMap::new(), HashMap::new());
         let mut builder = Builder::new(function, &none, &unbound, dag).inlining(inlined);
         let access = Access { components: position.clone(), guards: Vec::new() };
         let mut own = self.gathered.known(&position);
         let mut starts = Vec::new();
-        for ((index, &(axis, last)), all) in
+        for ((index, &StartAxis { axis, last }), all) in
             builder.stored(&self.gathered, &access).ok()?.into_iter().zip(&ends).zip(all)
         {
             let Some(all) = all else { continue };

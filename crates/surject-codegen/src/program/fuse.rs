@@ -21,7 +21,7 @@
 //! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
 //! their columns themselves (`packed`).
 //!
-//! A part of a kernel is asked for its rows with pointers that are moved back by the rows before them, so the
+//! A part of a kernel is given its rows by pointers that are moved back by the rows before them, so the
 //! addresses in it are those of the whole tensor.
 
 pub(crate) mod chain;
@@ -57,8 +57,8 @@ pub struct World<'a> {
     pub kept: HashSet<Buf>,
     /// How many runs of kernels touch each memory.
     pub touched: HashMap<Buf, usize>,
-    /// Kernels that go on with no chain.
-    pub apart: &'a HashSet<usize>,
+    /// Kernels with which no chain goes on.
+    pub ends_chains: &'a HashSet<usize>,
     /// The chains that were made.
     pub chains: Vec<Fused>,
 }
@@ -173,8 +173,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// How a member asks for what it reads: one does for all that read the same. That is the first, or one that has so
-    /// much to compute that memory brings what the next range reads meanwhile. Other processors are asked by what comes
+    /// How a member prefetches what it reads: one does for all that read the same. That is the first, or one that has so
+    /// much to compute that memory brings what the next range reads meanwhile. On other processors the prefetches come
     /// after the results, while they are on their way to memory.
     fn when(&self, member: &Member, world: &World<'_>) -> impl Fn(Buf) -> Option<When> {
         const MUCH: f64 = 1.5;
@@ -189,7 +189,7 @@ impl Chain {
             m.parts_written().any(|(to, bytes)| !inside(to) && bytes > world.target.l2_share_bytes as i64)
         };
         let left = self.members.iter().find(|m| leaves(m)).map_or(usize::MAX, |m| m.at);
-        let asks = |memory: Buf| {
+        let prefetches = |memory: Buf| {
             let mut touching = self.members.iter().filter(|m| m.touches(memory));
             let first = touching.next()?;
             let most = if world.target.prefetches_next_row() {
@@ -207,7 +207,7 @@ impl Chain {
         };
         let pairs = world.kernels[member.kernel].buffers.iter().zip(&member.buffers);
         let all: Vec<(Buf, When)> =
-            pairs.filter_map(|(&buf, &tensor)| Some((buf, asks((world.memory)(tensor))?))).collect();
+            pairs.filter_map(|(&buf, &tensor)| Some((buf, prefetches((world.memory)(tensor))?))).collect();
         move |buf| all.iter().find(|a| a.0 == buf).map(|a| a.1)
     }
 
@@ -334,11 +334,11 @@ fn grow(steps: &[Step], start: usize, parts: i64, world: &World<'_>) -> Result<O
         };
         let joins = member(step, at, parts, world).filter(|m| {
             let segments = || members.iter().filter_map(|o| o.cut.segment);
-            let goes_on = members.is_empty() || !world.apart.contains(&m.kernel);
+            let goes_on = members.is_empty() || !world.ends_chains.contains(&m.kernel);
             goes_on
                 && (m.lost == 0.0 || most_read(&members) as f64 > least)
                 && m.cut.segment.is_none_or(|s| segments().all(|o| o == s))
-                && members.iter().all(|o| apart(o, m))
+                && members.iter().all(|o| are_disjoint(o, m))
                 && clear(&after)
         });
         if let Some(member) = joins {
@@ -408,7 +408,7 @@ fn member(step: &Step, at: usize, parts: i64, world: &World<'_>) -> Option<Membe
 }
 
 /// Do the same parts of two kernels need nothing of each other's other parts?
-fn apart(a: &Member, b: &Member) -> bool {
+fn are_disjoint(a: &Member, b: &Member) -> bool {
     let aside = |x: &Access, y: &Access| {
         x.buf != y.buf || !(x.write || y.write) || (x.share.is_some() && x.share == y.share)
     };
@@ -416,12 +416,12 @@ fn apart(a: &Member, b: &Member) -> bool {
 }
 
 impl Lowered {
-    /// Runs kernels together where that pays; those of `apart` go on with no others. Gives what runs together.
+    /// Runs kernels together where that pays; no chain goes on with those of `ends_chains`. Gives what runs together.
     pub fn fuse(
         &mut self,
         function: &Function,
         target: &Target,
-        apart: &HashSet<usize>,
+        ends_chains: &HashSet<usize>,
     ) -> Result<Vec<Fused>, CodegenError> {
         let alias = std::mem::take(&mut self.alias);
         let memory = |of: Buf| root(&alias, of);
@@ -452,7 +452,7 @@ impl Lowered {
         let steps = std::mem::take(&mut self.steps);
         let (kernels, types) = (&mut self.kernels, &mut self.types);
         let (memory, chains) = (&memory, Vec::new());
-        let mut world = World { target, kernels, types, memory, kept, touched, apart, chains };
+        let mut world = World { target, kernels, types, memory, kept, touched, ends_chains, chains };
         self.steps = fuse(steps, &mut world)?;
         let chains = world.chains;
         self.alias = alias;

@@ -193,10 +193,10 @@ impl<'a> Host<'a> {
                     let count = self.int(bytes(&self.lowered.types[buf.0 as usize])?);
                     self.op(Op::Alloca { count, of: Elem::I8.ty(1), alignment: Some(8) })
                 }
-                Place::Arena(offset) => self.ahead(arena, offset),
+                Place::Arena(offset) => self.offset_pointer(arena, offset),
                 Place::Lent(number, offset) => {
                     let lent = self.element(results, self.results + number);
-                    self.ahead(lent, offset)
+                    self.offset_pointer(lent, offset)
                 }
             };
             self.pointers.insert(buf, pointer);
@@ -238,7 +238,7 @@ impl<'a> Host<'a> {
     }
 
     /// A pointer so many bytes further on.
-    fn ahead(&mut self, pointer: Value, bytes: u64) -> Value {
+    fn offset_pointer(&mut self, pointer: Value, bytes: u64) -> Value {
         let bytes = self.int(bytes);
         self.em.element(pointer, bytes, Elem::I8, self.scope)
     }
@@ -299,15 +299,15 @@ impl<'a> Host<'a> {
     }
 
     /// Writes something that is done where two pointers differ.
-    fn where_apart(
+    fn where_they_differ(
         &mut self,
         [a, b]: [Value; 2],
         write: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         let compare = Op::Compare { name: "llvm.icmp", predicate: "ne", sides: [a, b], ty: Type::Pointer };
-        let apart = self.op(compare);
+        let differ = self.op(compare);
         let then = self.inside(write)?;
-        self.em.close_if(then, apart);
+        self.em.close_if(then, differ);
         Ok(())
     }
 
@@ -321,7 +321,7 @@ impl<'a> Host<'a> {
                     match in_place.iter().find(|p| alone && self.may_be_given(**p)) {
                         Some(&(from, to)) => {
                             let both = [self.pointer(from)?, self.pointer(to)?];
-                            self.where_apart(both, |host| host.run(*kernel, buffers))?;
+                            self.where_they_differ(both, |host| host.run(*kernel, buffers))?;
                         }
                         None => self.run(*kernel, buffers)?,
                     }
@@ -399,7 +399,7 @@ impl<'a> Host<'a> {
         for (pair, &(value, _)) in last.chunks(2).zip(swaps) {
             let (from, to) = (pair[0], self.pointer(value)?);
             let size = bytes(&self.lowered.types[self.lowered.memory(value).0 as usize])?;
-            self.where_apart([from, to], |host| {
+            self.where_they_differ([from, to], |host| {
                 host.copy_bytes(from, to, size);
                 Ok(())
             })?;
@@ -449,7 +449,7 @@ impl<'a> Host<'a> {
 
     /// Adds to an `i64` at an offset of the arena.
     fn add(&mut self, value: Value, offset: u64) {
-        let at = self.ahead(self.given.arena, offset);
+        let at = self.offset_pointer(self.given.arena, offset);
         let old = self.op(Op::load(at, Type::I64));
         let new = self.arith("arith.addi", old, value);
         self.em.run(self.scope, Op::store(new, at, Type::I64));

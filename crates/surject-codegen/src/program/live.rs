@@ -16,20 +16,29 @@ pub enum Write {
     Copy(Buf),
 }
 
+/// Positions from a first one to a last one, both among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The first.
+    pub first: usize,
+    /// The last.
+    pub last: usize,
+}
+
 /// The life of the memory of a buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Life {
     /// The steps that write it.
     pub writes: Vec<(usize, Write)>,
     /// The ranges of positions, in order; they neither meet nor touch.
-    pub ranges: Vec<(usize, usize)>,
+    pub ranges: Vec<Span>,
 }
 
 impl Life {
     /// Is it alive at a position?
     pub fn at(&self, position: usize) -> bool {
-        let after = self.ranges.partition_point(|r| r.0 <= position);
-        self.ranges[..after].last().is_some_and(|r| r.1 >= position)
+        let after = self.ranges.partition_point(|r| r.first <= position);
+        self.ranges[..after].last().is_some_and(|r| r.last >= position)
     }
 
     /// Joins another life to this one.
@@ -38,10 +47,10 @@ impl Life {
         let mut all = std::mem::take(&mut self.ranges);
         all.extend(other.ranges);
         all.sort_unstable();
-        for (start, end) in all {
+        for span in all {
             match self.ranges.last_mut() {
-                Some(last) if last.1 + 1 >= start => last.1 = last.1.max(end),
-                _ => self.ranges.push((start, end)),
+                Some(before) if before.last + 1 >= span.first => before.last = before.last.max(span.last),
+                _ => self.ranges.push(span),
             }
         }
     }
@@ -111,7 +120,7 @@ impl Walk<'_> {
     /// Everything that is alive begins at this position.
     fn close(&mut self, live: &Live, start: usize) {
         for (&buf, &end) in live {
-            self.lives.entry(buf).or_default().ranges.push((start, end));
+            self.lives.entry(buf).or_default().ranges.push(Span { first: start, last: end });
         }
     }
 
@@ -137,7 +146,11 @@ impl Walk<'_> {
                         };
                         self.lives.entry(memory).or_default().writes.push((self.time, write));
                         if self.begins(step, memory) {
-                            self.lives.entry(memory).or_default().ranges.push((at + 1, end));
+                            self.lives
+                                .entry(memory)
+                                .or_default()
+                                .ranges
+                                .push(Span { first: at + 1, last: end });
                         } else {
                             live.insert(memory, end);
                         }
@@ -152,7 +165,7 @@ impl Walk<'_> {
                         let end = live.remove(&to).unwrap_or(at + 1);
                         let life = self.lives.entry(to).or_default();
                         life.writes.push((self.time, Write::Copy(from)));
-                        life.ranges.push((at + 1, end));
+                        life.ranges.push(Span { first: at + 1, last: end });
                         live.entry(from).or_insert(at);
                     }
                 }
@@ -164,7 +177,8 @@ impl Walk<'_> {
                     for [value, next] in pairs {
                         [value, next].iter().for_each(|b| _ = self.swapped.remove(b));
                         if let Some(end) = live.remove(&next) {
-                            self.lives.entry(next).or_default().ranges.push((2 * self.time + 2, end));
+                            let span = Span { first: 2 * self.time + 2, last: end };
+                            self.lives.entry(next).or_default().ranges.push(span);
                         }
                     }
                 }

@@ -7,7 +7,7 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::machine::ALIGN;
-use crate::program::live::lives;
+use crate::program::live::{Span, lives};
 use crate::program::lowered::{Lowered, Step};
 use std::collections::HashMap;
 use surject_ir::{Function, TensorType};
@@ -94,14 +94,14 @@ pub fn plan_below(function: &Function, lowered: &Lowered, most: u64) -> Result<O
     let results: Vec<Buf> = function.body.results.iter().map(|&r| Buf(r.0)).collect();
     let mut lives = lives(lowered, &lowered.steps, &results);
     for buf in kept {
-        lives.entry(buf).or_default().ranges = vec![(0, usize::MAX)];
+        lives.entry(buf).or_default().ranges = vec![Span { first: 0, last: usize::MAX }];
     }
     let mut lenders = Vec::new();
     for (memory, &result) in written.iter().zip(&function.body.results) {
         let life = memory.and_then(|m| lives.get(&m));
         let mut ranges = life.map_or_else(Vec::new, |l| spans(&l.ranges));
         // What is kept for good is not put there.
-        ranges.push((usize::MAX, usize::MAX));
+        ranges.push(Span { first: usize::MAX, last: usize::MAX });
         lenders.push(Lender { bytes: bytes(&lowered.types[result.0 as usize])?, ranges });
     }
     let mut needs = Vec::new();
@@ -144,8 +144,8 @@ pub fn plan_below(function: &Function, lowered: &Lowered, most: u64) -> Result<O
 }
 
 /// When memory is in use: what a step writes is written while it reads.
-fn spans(ranges: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    ranges.iter().map(|r| (r.0 / 2 * 2, r.1)).collect()
+fn spans(ranges: &[Span]) -> Vec<Span> {
+    ranges.iter().map(|r| Span { first: r.first / 2 * 2, ..*r }).collect()
 }
 
 /// What comes first, by the largest number.
@@ -158,7 +158,7 @@ pub struct Need<K> {
     /// How much.
     pub bytes: u64,
     /// When it is in use.
-    pub ranges: Vec<(usize, usize)>,
+    pub ranges: Vec<Span>,
 }
 
 /// Memory that is there in any case.
@@ -166,7 +166,7 @@ pub struct Lender {
     /// How much.
     pub bytes: u64,
     /// When its owner uses it.
-    pub ranges: Vec<(usize, usize)>,
+    pub ranges: Vec<Span>,
 }
 
 /// Where something lies.
@@ -179,17 +179,17 @@ pub struct Spot {
 }
 
 /// Are both in use at some time?
-fn meet(a: &[(usize, usize)], b: &[(usize, usize)]) -> bool {
+fn meet(a: &[Span], b: &[Span]) -> bool {
     let (Some(first), Some(last)) = (a.first().zip(b.first()), a.last().zip(b.last())) else { return false };
-    if last.0.1 < first.1.0 || last.1.1 < first.0.0 {
+    if last.0.last < first.1.first || last.1.last < first.0.first {
         return false;
     }
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-        if x.0 <= y.1 && y.0 <= x.1 {
+        if x.first <= y.last && y.first <= x.last {
             return true;
         }
-        if x.1 < y.1 {
+        if x.last < y.last {
             a.next();
         } else {
             b.next();
@@ -213,8 +213,8 @@ fn assign_below<K: Copy + Ord>(
     mut most: u64,
 ) -> Result<Option<Spots<K>>, CodegenError> {
     // Of some orders, the one that needs the least; the number of the buffer makes it the same in every run.
-    let start = |n: &Need<K>| n.ranges.first().map_or(0, |r| r.0);
-    let length = |n: &Need<K>| n.ranges.iter().map(|r| (r.1 - r.0) as u128).sum::<u128>();
+    let start = |n: &Need<K>| n.ranges.first().map_or(0, |r| r.first);
+    let length = |n: &Need<K>| n.ranges.iter().map(|r| (r.last - r.first) as u128).sum::<u128>();
     let orders: [&Order<'_, K>; 3] = [
         &|n| (u128::from(n.bytes), length(n)),
         &|n| (u128::from(n.bytes).saturating_mul(length(n)), 0),

@@ -64,6 +64,18 @@ pub fn order(function: &Function, lowered: &mut Lowered, target: &Target) -> Res
     Ok(())
 }
 
+/// Is a step the first that touches a memory, and the last?
+struct FirstOrLast {
+    is_first: bool,
+    is_last: bool,
+}
+
+/// Does a memory come into use with a step, and does it go out of use?
+struct Use {
+    begins: bool,
+    ends: bool,
+}
+
 /// What the steps need of each other, and the memory they touch.
 struct Graph {
     /// The steps that must come before each, and after it.
@@ -122,33 +134,33 @@ impl Graph {
 
     /// What frees memory goes first.
     fn forwards(&self, order: &[usize], limit: i128) -> Vec<usize> {
-        self.greedy(order, limit, &self.earlier, &self.later, |buf, first, last| {
-            let ends = last && !self.results.contains(&buf);
-            (first, ends)
+        self.greedy(order, limit, &self.earlier, &self.later, |buf, touch| Use {
+            begins: touch.is_first,
+            ends: touch.is_last && !self.results.contains(&buf),
         })
     }
 
     /// As [`Graph::forwards`], from the last step back: a step frees what it is the first to touch.
     fn backwards(&self, order: &[usize], limit: i128) -> Vec<usize> {
         let back: Vec<usize> = order.iter().rev().copied().collect();
-        let mut found = self.greedy(&back, limit, &self.later, &self.earlier, |buf, first, last| {
-            let begins = first && !self.results.contains(&buf);
-            (begins, last)
+        let mut found = self.greedy(&back, limit, &self.later, &self.earlier, |buf, touch| Use {
+            begins: touch.is_first && !self.results.contains(&buf),
+            ends: touch.is_last,
         });
         found.reverse();
         found
     }
 
     /// Steps in an order in which every step comes after those of `before`: the first of `order`, unless others take
-    /// at most `limit` bytes more than they free: then the one of them that takes the least. `change` says whether a
-    /// memory comes into use and whether it goes out of use with a step that is the first, or the last, to touch it.
+    /// at most `limit` bytes more than they free: then the one of them that takes the least. `change` says what becomes of a
+    /// memory with a step.
     fn greedy(
         &self,
         order: &[usize],
         limit: i128,
         before: &[Vec<usize>],
         after: &[Vec<usize>],
-        change: impl Fn(Buf, bool, bool) -> (bool, bool),
+        change: impl Fn(Buf, FirstOrLast) -> Use,
     ) -> Vec<usize> {
         let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
         let mut users: HashMap<Buf, Vec<usize>> = HashMap::new();
@@ -161,7 +173,8 @@ impl Graph {
         order.iter().enumerate().for_each(|(at, &step)| places[step] = at);
         let growth = |step: usize, begun: &HashSet<Buf>, left: &HashMap<Buf, usize>| -> i128 {
             let each = self.touched[step].iter().map(|b| {
-                let (begins, ends) = change(*b, !begun.contains(b), left.get(b) == Some(&1));
+                let touch = FirstOrLast { is_first: !begun.contains(b), is_last: left.get(b) == Some(&1) };
+                let Use { begins, ends } = change(*b, touch);
                 let size = i128::from(self.sizes.get(b).copied().unwrap_or(0));
                 size * (i128::from(begins) - i128::from(ends))
             });

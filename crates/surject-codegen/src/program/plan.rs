@@ -46,11 +46,20 @@ pub struct KernelPlan {
 /// an estimate is how it compares with the others of a plan.
 const CYCLES: f64 = 3_000.0;
 
+/// What a profile measured of a run of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// How often it ran.
+    pub runs: u64,
+    /// The nanoseconds of all of them.
+    pub nanoseconds: u64,
+}
+
 impl Plan {
-    /// Adds what a profile measured: runs and nanoseconds of each run of a kernel, in the order of the lines.
-    pub fn measure(&mut self, profile: &[(u64, u64)]) {
+    /// Adds what a profile measured of each run of a kernel, in the order of the lines.
+    pub fn measure(&mut self, profile: &[Measured]) {
         let kernels = self.lines.iter_mut().map(|l| &mut l.1).filter(|l| l.is_run());
-        for (line, &(runs, nanoseconds)) in kernels.zip(profile) {
+        for (line, &Measured { runs, nanoseconds }) in kernels.zip(profile) {
             line.measured = (runs > 0).then(|| (runs, nanoseconds as f64 / runs as f64 / 1e3));
         }
     }

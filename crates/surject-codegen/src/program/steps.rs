@@ -35,8 +35,8 @@ pub(crate) fn lower(
     inlined.retain(|&var, _| !made.stores(var));
     let mut positions = inline::positions(function, &uses);
     positions.retain(|&var, _| !made.stores(var));
-    let apart = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
-    let mut sunk = sunk_gather::find(function, &uses, &apart, &inlined);
+    let excluded = |var: Var| inlined.contains_key(&var) || positions.contains_key(&var);
+    let mut sunk = sunk_gather::find(function, &uses, &excluded, &inlined);
     sunk.retain(|&var, sunk| !made.stores(var) && !made.stores(sunk.operand));
     let computes = |call: &StatementKind, target: Var| {
         Gathered::of(function, call).is_some() && !sunk.contains_key(&target)
@@ -60,8 +60,8 @@ pub(crate) fn lower(
         sunk,
         tails,
     };
-    let apart = |var: Var| stores.is_evaluated(var);
-    stores.gathers = gathers::find(function, &uses, &apart, &stores.indices, &stores.sunk);
+    let excluded = |var: Var| stores.is_evaluated(var);
+    stores.gathers = gathers::find(function, &uses, &excluded, &stores.indices, &stores.sunk);
     stores.gathers.retain(|&var, _| !made.stores(var));
     uses.inline_gathers(&stores.gathers);
     let mut walker =

@@ -116,8 +116,15 @@ pub(crate) fn in_memory(steps: &[i64]) -> Vec<Level> {
 mod tests {
     use super::*;
 
-    /// The most additions that a term goes through in one accumulator, and all additions beside the terms.
-    fn depth(steps: &[i64], wanted: i64) -> (i64, i64) {
+    /// Additions of a sum.
+    struct Additions {
+        /// The most that a term goes through in one accumulator.
+        depth: i64,
+        /// All beside the terms.
+        beside: i64,
+    }
+
+    fn additions(steps: &[i64], wanted: i64) -> Additions {
         let (mut depth, mut beside) = (0, 0);
         // The terms that one accumulator takes, from the innermost loop to the outermost.
         let (mut own, mut outside) = (1, steps.iter().product::<i64>());
@@ -140,7 +147,7 @@ mod tests {
             }
         }
         close(&mut own, 0);
-        (depth, beside)
+        Additions { depth, beside }
     }
 
     #[test]
@@ -161,7 +168,7 @@ mod tests {
         ] {
             for wanted in [TERMS, STEPS] {
                 let terms: i64 = steps.iter().product();
-                let (depth, beside) = depth(steps, wanted);
+                let Additions { depth, beside } = additions(steps, wanted);
                 assert!(depth < WORTH.1 * wanted, "{steps:?}: {depth} of {terms}");
                 assert!(beside * (LEAST - 2) <= terms, "{steps:?}: {beside} of {terms}");
                 assert!(terms >= WORTH.0 * wanted || beside == 0, "{steps:?}");

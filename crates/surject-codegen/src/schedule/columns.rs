@@ -137,10 +137,10 @@ impl Columns {
         let (threads, rows) = (target.threads as i64, self.rows());
         let extent = self.dag.extent(rows);
         let far = self.dag.bytes(self.output.root) > (target.threads * target.l2_share_bytes) as f64;
-        let apart = Some(PARTS * threads).filter(|count| threads > 1 && far && extent >= LEAST * count);
+        let by_threads = Some(PARTS * threads).filter(|count| threads > 1 && far && extent >= LEAST * count);
         // Each block has rows in groups, one addition for each group.
         let block = self.block(extent, ROWS, JOINS).map(|rows| (extent + rows - 1) / rows);
-        let count = apart.max(block)?;
+        let count = by_threads.max(block)?;
         let outputs = [Output { root: self.whole, join: None, ..self.output.clone() }];
         split_reduction::apply(&self.dag, &outputs, self.outer(), rows, count, buf)
     }

@@ -1,45 +1,45 @@
-//! Lines and elements of a tensor that indices choose are asked for ahead.
+//! Lines and elements of a tensor that indices choose are prefetched.
 //!
 //! Nothing but the indices says where memory is read next. So where a line of something far away is chosen, the line of some
-//! positions further is asked for: whole, as far as a page goes, and so early that a page is under way. What goes past the
+//! positions further is prefetched: whole, as far as a page goes, and so early that a page is under way. What goes past the
 //! caches waits in the second one meanwhile. On a Zen 4 lines of 64 bytes to 16 KiB take 0.4 to 0.8 of the time that they take
-//! if the next 512 bytes are asked for, and 0.6 to 0.9 of it where results go through the caches.
+//! if the next 512 bytes are prefetched, and 0.6 to 0.9 of it where results go through the caches.
 //!
-//! Elements of what the last cache does not hold take 0.5 to 0.75 of the time if those of 128 positions further are asked for,
+//! Elements of what the last cache does not hold take 0.5 to 0.75 of the time if those of 128 positions further are prefetched,
 //! and updates of such elements 0.4 to 0.75. In sorted order and from few places they would take up to 1.9 times as long, so
 //! it is looked at whether they are near to those at hand.
 
 use crate::Target;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::machine::elem::Elem;
-use crate::schedule::prefetch::{Ask, Asks};
+use crate::schedule::prefetch::{PrefetchHint, PrefetchWhen};
 use std::collections::HashMap;
 use surject_ir::BinaryOp;
 
-/// Bytes that are under way, and the most that is asked for of a line.
+/// Bytes that are under way, and the most that is prefetched of a line.
 pub(crate) const AHEAD: i64 = 4096;
 
 /// A loop is long if it has so many times the positions that are skipped.
 pub(crate) const LONG: i64 = 8;
 
-/// So many positions ahead at most: elements that lie anywhere are asked for that early.
+/// So many positions ahead at most: elements that lie anywhere are prefetched that early.
 pub(crate) const ELEMENTS: i64 = 128;
 
 /// Lines of a tensor that are chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
     /// Into which cache they come.
-    pub(crate) what: Ask,
-    /// Where neighbours are chosen apart: from how many elements further on one is asked for, if they lie in more than the
+    pub(crate) what: PrefetchHint,
+    /// Where neighbours are chosen apart: from how many elements further on one is prefetched, if they lie in more than the
     /// last cache has for them.
-    pub(crate) apart: Option<i64>,
+    pub(crate) distance: Option<i64>,
 }
 
 /// What is chosen of tensors that are far away, by tensor and place of the line.
 pub(crate) type Lines = HashMap<(Buf, NodeId), Chosen>;
 
 /// The lines that a kernel chooses from what is far away.
-pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Lines {
+pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: PrefetchWhen<'_>) -> Lines {
     let limits = &target.thresholds;
     let (stays, least) = (limits.llc_part * target.llc_bytes as f64, FarBytes::of(target));
     let far = dag.all_reachable(roots).into_iter().filter_map(|n| {
@@ -47,18 +47,18 @@ pub(crate) fn far(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) 
         let (most, chosen_by) = (most(dag, *offset)?, dag.all_reachable(&[*offset]));
         let end = most.checked_add(address.range(&dag.extents)?.high)?;
         let size = Elem::in_memory(dag[n].dtype).size() as i64;
-        let what = if 2.0 * dag.bytes(n) < stays { Ask::Now } else { Ask::Soon };
+        let what = if 2.0 * dag.bytes(n) < stays { PrefetchHint::Now } else { PrefetchHint::Soon };
         let wide = most.saturating_mul(size) > least.of_elements;
         // Coordinates that are computed are seldom far from the one before, and are not worth computing twice.
         let computed = chosen_by.iter().any(|&n| dag[n].dtype.is_float());
         let step = (target.l2_shares(limits.chosen_step_l2_shares) / size).max(1);
-        let apart = (wide && !computed).then_some(step);
+        let distance = (wide && !computed).then_some(step);
         // Of what a chain has between its kernels no more is there than the part at hand.
         let there = chosen_by.iter().chain([&n]).all(|&n| match dag[n].node {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => when(buf).is_some(),
             _ => true,
         });
-        let chosen = Chosen { what, apart };
+        let chosen = Chosen { what, distance };
         (end.saturating_mul(size) > least.of_lines && there).then_some(((*buf, *offset), chosen))
     });
     far.collect()
@@ -95,7 +95,7 @@ impl FarBytes {
     }
 }
 
-/// How many lines of so many bytes are a page; of elements, as many as are asked for.
+/// How many lines of so many bytes are a page; of elements, as many as are prefetched.
 pub(crate) fn later(bytes: i64) -> i64 {
     ((AHEAD + bytes - 1) / bytes.max(1)).min(ELEMENTS)
 }

@@ -160,8 +160,8 @@ impl Frame {
         // What the nearer caches of several threads hold together they take from each other.
         let own = target.l2_share_bytes * target.threads.max(1);
         let all = (Target::CACHE_SHARE * own) as f64;
-        let apart = target.threads > 1 && (own as f64..=all).contains(&bytes);
-        let near = bytes <= target.llc_share_bytes as f64 && !apart;
+        let in_other_caches = target.threads > 1 && (own as f64..=all).contains(&bytes);
+        let near = bytes <= target.llc_share_bytes as f64 && !in_other_caches;
         self.count as f64 * if near { NEAR } else { FAR } + KERNEL
     }
 

@@ -208,7 +208,7 @@ impl Interleave {
     }
 
     /// What a point of a run adds to an expression; `None` where a condition on the position does not hold.
-    pub(crate) fn ahead(&self, dag: &Dag, lin: &Lin, inside: &[Guard], number: i64) -> Option<i64> {
+    pub(crate) fn contribution(&self, dag: &Dag, lin: &Lin, inside: &[Guard], number: i64) -> Option<i64> {
         let (row, values) = self.point(dag, number);
         let along = |lin: &Lin| values.iter().map(|&(l, value)| lin.coeff(l) * value).sum::<i64>();
         let holds = |g: &Guard| (0..g.bound).contains(&(g.expr.offset + along(&g.expr)));
@@ -225,7 +225,7 @@ impl Interleave {
         rows: i64,
     ) -> Option<Option<Interval>> {
         let (inside, _) = self.sorted(guards)?;
-        let all = || (0..rows * self.width).filter_map(|p| self.ahead(dag, address, &inside, p));
+        let all = || (0..rows * self.width).filter_map(|p| self.contribution(dag, address, &inside, p));
         Some(all().map(Interval::one).reduce(Interval::union))
     }
 
@@ -236,7 +236,7 @@ impl Interleave {
             return Some(Picks { vectors: 0, count: 0 });
         };
         let lanes = self.lanes as i64;
-        let chunk = |number: i64| Some((self.ahead(dag, address, &inside, number)? - low) / lanes);
+        let chunk = |number: i64| Some((self.contribution(dag, address, &inside, number)? - low) / lanes);
         let all = self.rows * self.width;
         let from = |first: i64| (first..all.min(first + lanes)).filter_map(chunk).collect::<BTreeSet<i64>>();
         let count = (0..all).step_by(self.lanes).map(|first| from(first).len() as i64).sum();

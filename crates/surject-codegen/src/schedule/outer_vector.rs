@@ -41,7 +41,7 @@ pub struct OuterVector {
     /// The loop along the rows of the output or, where each column of it lies by itself, over the columns.
     pub column: Option<LoopId>,
     /// Do the columns of the output lie by themselves?
-    pub apart: bool,
+    pub strided: bool,
     /// The lanes.
     pub lanes: usize,
 }
@@ -49,7 +49,7 @@ pub struct OuterVector {
 impl OuterVector {
     /// Are blocks of rows stored as the whole vectors that they consist of?
     pub(crate) fn stores_blocks(&self, dag: &Dag) -> bool {
-        !self.apart && self.column.is_some_and(|column| dag.extent(column) <= DIRECT)
+        !self.strided && self.column.is_some_and(|column| dag.extent(column) <= DIRECT)
     }
 
     /// The rows of an output: those that lie one behind the other, or those of what is loaded.
@@ -63,7 +63,7 @@ impl OuterVector {
         if dag.extent(unit) <= longest
             && let Some(row) = order.iter().copied().find(|&l| output.address.coeff(l) == dag.extent(unit))
         {
-            return Some(OuterVector { row, column: Some(unit), apart: false, lanes: 1 });
+            return Some(OuterVector { row, column: Some(unit), strided: false, lanes: 1 });
         }
         let column = nodes.iter().find_map(|&n| match &dag[n].node {
             Node::Load { address, .. } if (2..=longest).contains(&address.coeff(unit)) => {
@@ -73,7 +73,7 @@ impl OuterVector {
             }
             _ => None,
         });
-        Some(OuterVector { row: unit, column, apart: true, lanes: 1 })
+        Some(OuterVector { row: unit, column, strided: true, lanes: 1 })
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         |column: LoopId| nodes.iter().flat_map(|&n| dag[n].node.guards()).any(|g| g.expr.coeff(column) != 0);
     let longest = if nodes.iter().any(|&n| long(n)) { LONGEST_WITH_FUNCTION } else { LONGEST };
     let short = OuterVector::of(dag, output, order, (&nodes, LONGEST_WITH_FUNCTION))
-        .filter(|short| !short.apart && short.column.is_some_and(decided))
+        .filter(|short| !short.strided && short.column.is_some_and(decided))
         .or_else(|| OuterVector::of(dag, output, order, (&nodes, longest)))?;
     let longest = if short.column.is_some_and(decided) { longest.max(LONGEST_OF_WINDOWS) } else { longest };
     if nodes.iter().any(|&n| matches!(dag[n].node, Node::Gather { .. })) {
@@ -153,7 +153,7 @@ pub(crate) fn find(dag: &Dag, outputs: &[Output], order: &[LoopId], target: &Tar
         cost += written * node_cost(dag, n).max(1.0);
     }
     let moved = short.column.is_some_and(|column| dag.extent(column) <= DIRECT || decided(column));
-    let worth = if reduces { rows } else { moved && (rows || !short.apart) };
+    let worth = if reduces { rows } else { moved && (rows || !short.strided) };
     (worth && cost <= MOST).then_some(OuterVector { lanes, ..short })
 }
 

@@ -1,30 +1,30 @@
-//! What comes from memory is asked for ahead.
+//! What comes from memory is prefetched.
 //!
-//! A processor asks by itself for what is read in order, but stops where a page ends and begins anew behind it, and the
+//! A processor prefetches by itself what is read in order, but stops where a page ends and begins anew behind it, and the
 //! rows of a normalisation are pages of their own. Where a kernel reads a tensor that the nearest caches do not hold, it
-//! asks for what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
-//! again. Of several passes over a row the one that computes most asks for the next row, and memory and arithmetic go on
+//! prefetches what it reads some iterations later: far enough that memory answers in time, and not so far that it is gone
+//! again. Of several passes over a row the one that computes most prefetches the next row, and memory and arithmetic go on
 //! at the same time. (Sapphire Rapids, 64 MiB, one thread: the root of a mean square 11.3 to 7.6 ms, softmax 12.3 to 9.5.)
 //! Not every processor is worth it ([`Target::prefetches`]): a Zen 4 takes 4.3 ms for that root, and 3.0 if it is left alone.
-//! But where the rows of a tensor are read from their ends, it loses its way with every row: they are asked for one row
+//! But where the rows of a tensor are read from their ends, it loses its way with every row: they are prefetched one row
 //! ahead, from their starts, and reversed rows of 0.5 to 32 KiB take 0.35 to 0.65 of the time. And where it comes back to a
-//! row several times, memory rests until it begins the next: rows further on are asked for into the second cache, but
+//! row several times, memory rests until it begins the next: rows further on are prefetched into the second cache, but
 //! never while results go past the caches, which takes 1.3 times as long as without. The chain of kernels that is the
-//! gradient of a normalisation asks in what comes after its results and takes 0.6 to 0.8 of the time, and so does a
+//! gradient of a normalisation prefetches after its results and takes 0.6 to 0.8 of the time, and so does a
 //! softmax of rows of 16 KiB.
 //!
-//! A Zen 5 gains from being asked 8 KiB ahead ([`Target::prefetches_far`]). One thread does, wherever it reads one tensor in order
+//! A Zen 5 gains from prefetches 8 KiB ahead ([`Target::prefetches_far`]). One thread does, wherever it reads one tensor in order
 //! from memory: maxima of rows and matrices times vectors take 0.65 to 0.85 of the time, what computes element by element
 //! 0.85 to 1, the passes of a normalisation 0.55 to 0.95. It does not with several tensors at a time (sums of two: 1.05 to
 //! 1.2), nor with rows that begin with a line in a tensor that the last cache holds (1.05 to 1.2). Of several threads only
 //! passes over the same rows do, 0.7 to 0.95; others take up to 1.2, since memory has enough to do.
 //!
 //! So do passes over the same rows on a Zen 3 ([`Target::prefetches_rows`]), on one thread and on two: layer norms of 1 to 8 KiB a
-//! row take 0.7 to 0.9 of the time. It is asked for the next row where much is computed even if rows are short (softmax of 2
+//! row take 0.7 to 0.9 of the time. The next row is prefetched where much is computed even if rows are short (softmax of 2
 //! to 8 KiB 0.55 to 0.8), and in chains for the next one, not for one 8 KiB further on (0.8 to 0.9), by what computes most,
 //! though that may store past the caches (gradients of norms of 1 to 16 KiB a row 0.75 to 1, of 4084 bytes up to 1.2).
 //!
-//! What it stores through the caches it asks for as well: 32 MiB of zeros are there 1.5 times as fast. Not for the tiles
+//! What it stores through the caches it prefetches as well: 32 MiB of zeros are there 1.5 times as fast. Not for the tiles
 //! of products, which compute for longer than their lines take (0.9 to 1), nor for blocks of short rows (0.8 to 1.05).
 
 use crate::Target;
@@ -40,7 +40,7 @@ use surject_ir::AccOp;
 /// Bytes that are under way.
 pub(crate) const AHEAD: i64 = 1024;
 
-/// Bytes that lie between what is read and what a processor is asked for that reads ahead by itself, and the longest row
+/// Bytes that lie between what is read and what is prefetched on a processor that reads ahead by itself, and the longest row
 /// that it needs no help with.
 pub(crate) const FAR_AHEAD: i64 = 8 << 10;
 
@@ -50,15 +50,15 @@ const ROW: i64 = 24 << 10;
 /// The bytes of rows that are worth it where several threads read.
 const SHARED: std::ops::RangeInclusive<i64> = 1 << 10..=8 << 10;
 
-/// The bytes of a row that is read from its end, if it is asked for: of shorter ones the next is near, and in longer ones a
+/// The bytes of a row that is read from its end, if it is prefetched: of shorter ones the next is near, and in longer ones a
 /// processor finds the direction by itself.
 pub(crate) const REVERSED: std::ops::RangeInclusive<i64> = 512..=32 << 10;
 
-/// The bytes that the elements of a vector lie in: each line of less would be asked for several times, and of more most
+/// The bytes that the elements of a vector lie in: each line of less would be prefetched several times, and of more most
 /// is not needed.
 pub(crate) const BYTES: std::ops::RangeInclusive<i64> = 32..=8 * LINE;
 
-/// When what is asked for is read.
+/// When what is prefetched is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// [`AHEAD`] bytes later.
@@ -71,12 +71,12 @@ pub(crate) enum When {
     Reversed,
 }
 
-/// What a kernel asks for, by the reduction that it is loaded for, tensor and address; and whether a window reads it more
+/// What a kernel prefetches, by the reduction that it is loaded for, tensor and address; and whether a window reads it more
 /// than once.
-pub(crate) type Asked = HashMap<(Option<NodeId>, Buf, Lin), (When, bool)>;
+pub(crate) type PrefetchedLoads = HashMap<(Option<NodeId>, Buf, Lin), (When, bool)>;
 
-/// How a kernel asks for a tensor: [`When::Soon`] leaves open what suits; `None`: not at all.
-pub(crate) type Asks<'a> = &'a dyn Fn(Buf) -> Option<When>;
+/// How a kernel prefetches a tensor: [`When::Soon`] leaves open what suits; `None`: not at all.
+pub(crate) type PrefetchWhen<'a> = &'a dyn Fn(Buf) -> Option<When>;
 
 /// A loop, and how many of its positions an iteration has.
 pub(crate) type Turn = (LoopId, i64);
@@ -124,7 +124,7 @@ impl Load {
         self.along.map_or(0, |l| dag.extent(l)).saturating_mul(self.size)
     }
 
-    /// Is it read in order from memory, so that a processor that reads ahead by itself is asked as well?
+    /// Is it read in order from memory, so that it is prefetched for a processor that reads ahead by itself as well?
     fn is_later(&self, dag: &Dag, all: &[Load], streams: bool, target: &Target) -> bool {
         let Some(along) = self.along.filter(|_| target.prefetches_far || target.prefetches_rows) else {
             return false;
@@ -152,25 +152,30 @@ impl Load {
 
     /// Is what this reads read anyway, soon before or after?
     fn is_close(&self, other: &Load) -> bool {
-        let ahead = other.address.offset.saturating_sub(self.address.offset);
-        let few = |stride: i64| ahead % stride == 0 && ahead / stride <= 8;
-        let soon = ahead.saturating_mul(self.size) <= AHEAD
+        let distance = other.address.offset.saturating_sub(self.address.offset);
+        let few = |stride: i64| distance % stride == 0 && distance / stride <= 8;
+        let soon = distance.saturating_mul(self.size) <= AHEAD
             || self.address.terms.iter().any(|t| few(t.1.abs().max(1)));
         (self.pass, self.buf) == (other.pass, other.buf)
             && self.address.terms == other.address.terms
-            && ahead > 0
+            && distance > 0
             && soon
     }
 }
 
 /// What a kernel loads from far away, once for what lies close behind each other.
-pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Target, when: Asks<'_>) -> Asked {
+pub(crate) fn far(
+    dag: &Dag,
+    (roots, streams): (&[NodeId], bool),
+    target: &Target,
+    when: PrefetchWhen<'_>,
+) -> PrefetchedLoads {
     /// An element costs so much that memory brings another one meanwhile.
     const MUCH: f64 = 12.0;
     let loads = loads(dag, roots, target, when);
-    let asks = |load: &Load| target.prefetches_next_row() || load.pass.is_some() || !streams;
-    let cost = |load: &Load| if asks(load) { load.cost } else { 0.0 };
-    let mut asked = Asked::new();
+    let prefetches = |load: &Load| target.prefetches_next_row() || load.pass.is_some() || !streams;
+    let cost = |load: &Load| if prefetches(load) { load.cost } else { 0.0 };
+    let mut prefetched = PrefetchedLoads::new();
     for load in &loads {
         let length = load.row(dag);
         let passes = || loads.iter().filter(|other| load.shares_row(other));
@@ -184,20 +189,20 @@ pub(crate) fn far(dag: &Dag, (roots, streams): (&[NodeId], bool), target: &Targe
             Some(when) => when,
             None => continue,
         };
-        // Whole rows are asked for in the pass that computes most.
+        // Whole rows are prefetched in the pass that computes most.
         let elsewhere = match when {
             When::Soon | When::Later => false,
-            When::Rows(_) => !asks(load) || cost(load) < most,
+            When::Rows(_) => !prefetches(load) || cost(load) < most,
             When::Reversed => passes().any(|other| other.cost > load.cost),
         };
         if elsewhere {
             continue;
         }
         if !loads.iter().any(|other| load.is_close(other)) {
-            asked.insert((load.pass, load.buf, load.address.clone()), (when, load.again));
+            prefetched.insert((load.pass, load.buf, load.address.clone()), (when, load.again));
         }
     }
-    asked
+    prefetched
 }
 
 /// What a kernel stores that the nearest caches do not hold.
@@ -207,7 +212,7 @@ pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<
 }
 
 /// Everything that is loaded from far away, once for every pass over it.
-fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Load> {
+fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: PrefetchWhen<'_>) -> Vec<Load> {
     let near = target.thresholds.prefetched_l2_shares * target.l2_share_bytes as f64;
     let inside = dag.all_reachable(roots).into_iter().filter_map(|n| match dag[n].node {
         Node::Reduce { body, .. } => Some((Some(n), vec![body])),
@@ -233,9 +238,9 @@ fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: Asks<'_>) -> Vec<Lo
     loads
 }
 
-/// What memory is asked for.
+/// How a line is prefetched.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ask {
+pub(crate) enum PrefetchHint {
     /// To be written, into the first cache.
     Write,
     /// To be read, into the first cache.

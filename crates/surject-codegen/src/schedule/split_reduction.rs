@@ -79,7 +79,7 @@ pub fn cut(
     target: &Target,
     buf: Buf,
 ) -> Fit<Parts> {
-    let (points, work, loops) = only_reduction(dag, outputs, outer)?;
+    let OnlyReduction { points, terms: work, loops } = only_reduction(dag, outputs, outer)?;
     if points == 1
         && let Some(rows) = far_rows(dag, outputs, (&loops, work), target)
     {
@@ -127,7 +127,7 @@ fn far_rows(
 /// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
 pub fn cut_panels(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf: Buf) -> Fit<Parts> {
     const TERMS: i64 = 1024;
-    let (points, work, mut loops) = only_reduction(dag, outputs, outer)?;
+    let OnlyReduction { points, terms: work, mut loops } = only_reduction(dag, outputs, outer)?;
     // A panel of columns and one of rows, as wide as tiles are.
     let long = work * (target.vector_bytes as i64 * 2 + 32) >= 2 * target.l2_share_bytes as i64;
     need(long, "a panel stays in a cache")?;
@@ -156,7 +156,7 @@ pub fn cut_rows(dag: &Dag, outputs: &[Output], outer: &[LoopId], buf: Buf) -> Fi
     const LEAST: i64 = 16;
     const WORTH: i64 = 100_000;
     const MOST: i64 = 1 << 20;
-    let (points, work, loops) = only_reduction(dag, outputs, outer)?;
+    let OnlyReduction { points, terms: work, loops } = only_reduction(dag, outputs, outer)?;
     let body = dag.all_reachable(&[outputs[0].root]).into_iter().find_map(|n| match &dag[n].node {
         Node::Reduce { op: AccOp::Add, body, .. } => Some(*body),
         _ => None,
@@ -193,8 +193,17 @@ fn reductions<'d>(dag: &'d Dag, roots: &[NodeId]) -> impl Iterator<Item = NodeId
     dag.all_reachable(roots).into_iter().filter(|&n| matches!(dag[n].node, Node::Reduce { .. }))
 }
 
-/// The points of the output of a kernel with one reduction, the terms of each, and the summed loops.
-fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Fit<(i64, i64, Vec<LoopId>)> {
+/// A kernel with one reduction.
+struct OnlyReduction {
+    /// The points of the output.
+    points: i64,
+    /// The terms of each.
+    terms: i64,
+    /// The summed loops.
+    loops: Vec<LoopId>,
+}
+
+fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Fit<OnlyReduction> {
     const ONE: Refused = Refused("there is not one reduction into one result");
     let [output] = outputs else { return Err(ONE) };
     let mut all = reductions(dag, &[output.root]);
@@ -203,7 +212,7 @@ fn only_reduction(dag: &Dag, outputs: &[Output], outer: &[LoopId]) -> Fit<(i64, 
     let exact = dtype.is_int() || dtype.is_bool() || matches!(dtype, DType::F32 | DType::F64);
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
     need(exact, "parts of sums of this element type would be rounded")?;
-    Ok((product(outer), product(loops), loops.clone()))
+    Ok(OnlyReduction { points: product(outer), terms: product(loops), loops: loops.clone() })
 }
 
 /// Cuts the only reduction into so many parts along a loop. The parts are the tensor `buf` of `count` rows of as many

@@ -14,7 +14,7 @@ pub(crate) const STRIP: i64 = 16;
 /// Rows are few where there are more than so many times as many.
 pub(crate) const FEW: i64 = 32;
 
-/// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is asked for
+/// What moves from and to tensors of more than so many times the cache of a thread comes from far away: it is prefetched
 /// a block ahead, as no machine foresees the lines of a block.
 pub(crate) const FAR: i64 = 8;
 
@@ -26,13 +26,13 @@ pub(crate) const PAGE: i64 = 4096;
 const ALIAS: i64 = 512;
 
 /// Do rows so many bytes apart meet in one place of a cache?
-pub(crate) fn meet(apart: i64) -> bool {
-    apart % ALIAS == 0
+pub(crate) fn meet(distance: i64) -> bool {
+    distance % ALIAS == 0
 }
 
 /// The places that lines so many bytes apart have in so many bytes of a cache, or of a way of it.
-pub(crate) fn places(bytes: i64, apart: i64) -> i64 {
-    bytes.checked_shr(apart.trailing_zeros()).unwrap_or(0).max(1)
+pub(crate) fn places(bytes: i64, distance: i64) -> i64 {
+    bytes.checked_shr(distance.trailing_zeros()).unwrap_or(0).max(1)
 }
 
 /// How many bytes apart a node has what it loads, or stores, along a loop.
@@ -73,10 +73,10 @@ pub(crate) fn turn(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, targe
     // What runs along some loops, the last of them fastest.
     let run = |along: &[LoopId]| -> Vec<NodeId> {
         let runs = |address: &Lin| {
-            let mut apart = 1;
+            let mut distance = 1;
             along.iter().rev().all(|&l| {
-                let fits = address.coeff(l) == apart;
-                apart *= dag.extent(l);
+                let fits = address.coeff(l) == distance;
+                distance *= dag.extent(l);
                 fits
             })
         };

@@ -114,7 +114,7 @@ pub(crate) fn units(
         let most = if repeats { tasks.min(target.threads as i64) } else { tasks };
         let long = (dag.extent(last) + grain.piece - 1) / grain.piece;
         let wanted = ((most + total - 1) / total).min((long + threads - 1) / threads * threads);
-        (pieces, piece) = cut(dag.extent(last), wanted, lanes, threads / total);
+        Pieces { count: pieces, length: piece } = cut(dag.extent(last), wanted, lanes, threads / total);
         total *= pieces;
     }
     // No task has twice as much to do as another.
@@ -122,13 +122,19 @@ pub(crate) fn units(
     Units { prefix, pieces, piece, tasks: tasks.max(1), total, share: Share::Task }
 }
 
+/// Pieces of a loop, and how long each is.
+struct Pieces {
+    count: i64,
+    length: i64,
+}
+
 /// Cuts a loop into about so many pieces of whole vectors, so that the one of `threads` that has most has little more
-/// than the others. Gives the number of pieces and their length.
-fn cut(extent: i64, wanted: i64, lanes: i64, threads: i64) -> (i64, i64) {
+/// than the others.
+fn cut(extent: i64, wanted: i64, lanes: i64, threads: i64) -> Pieces {
     let vectors = (extent + lanes - 1) / lanes;
     let short = (vectors / wanted).max(1);
     let pieces = |piece: i64| (vectors + piece - 1) / piece;
     let longest = |piece: i64| (pieces(piece) + threads.max(1) - 1) / threads.max(1) * piece;
     let piece = if longest(short + 1) <= longest(short) { short + 1 } else { short };
-    (pieces(piece), piece * lanes)
+    Pieces { count: pieces(piece), length: piece * lanes }
 }

@@ -127,7 +127,7 @@ impl Windows {
     }
 
     /// The factors whose neighbours lie apart, which are stored first, if there are some. `None`: others than factors alone do.
-    fn apart(&self, dag: &Dag) -> Option<Option<NodeId>> {
+    fn strided_factors(&self, dag: &Dag) -> Option<Option<NodeId>> {
         let factors: LoopSet = self.loops.iter().copied().chain([self.lane]).collect();
         let (mut first, mut others) = (None, 0);
         for &n in &self.nodes {
@@ -189,7 +189,7 @@ const CONDITIONS: &str = "the conditions on terms are not those of an edge";
 pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Fit<Found> {
     let [output] = outputs else { return Err(Refused("there are several results")) };
     let found = Windows::of(dag, output, &schedule.order)?;
-    let first = found.apart(dag).ok_or(Refused("neighbours of more than one factor lie apart"))?;
+    let first = found.strided_factors(dag).ok_or(Refused("neighbours of more than one factor lie apart"))?;
     let pair = found.pair(dag, &schedule.order);
     let pair = pair.ok_or(Refused("neighbouring windows share nothing that they read"))?;
     let Pair { along, written, within, rows } = pair;

@@ -34,8 +34,8 @@ impl Strategy for Streams {
         let [term] = &sum.loops[..] else { return Err("the reduction has not one loop".into()) };
         let terms = expression.find(term).map_or(1, |l| l.extent);
         let is_large = expression.accesses().iter().any(|a| {
-            let apart = a.stride(term).unsigned_abs() >= column.extent.unsigned_abs();
-            !a.stored && a.stride(&column.name) == 1 && apart && a.elements * a.bytes as f64 >= LARGE
+            let by_rows = a.stride(term).unsigned_abs() >= column.extent.unsigned_abs();
+            !a.stored && a.stride(&column.name) == 1 && by_rows && a.elements * a.bytes as f64 >= LARGE
         });
         if !is_large || terms < 2 * TERMS {
             return Err(format!(

@@ -76,16 +76,22 @@ struct Rows {
     together: i64,
 }
 
+/// The size of a tile.
+struct TileSize {
+    columns: i64,
+    rows: i64,
+}
+
 impl Tiles {
-    /// The columns and rows of tiles: sums, a vector of each column and an element of a row are in registers.
-    fn sizes(&self, lanes: i64, [rows, columns]: [i64; 2], sums: i64) -> Vec<(i64, i64)> {
+    /// Sizes of tiles: sums, a vector of each column and an element of a row are in registers.
+    fn sizes(&self, lanes: i64, rows: i64, columns: i64, sums: i64) -> Vec<TileSize> {
         /// Sums that hide the latency of an addition, and some more.
         const ENOUGH: i64 = 14;
         let registers = self.0.vector_registers;
         let fits = |&v: &i64| v == 1 || v * lanes <= columns;
         let of = |vectors: i64| {
             let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(rows);
-            ((most - most / 3)..=most).rev().map(move |together| (vectors * lanes, together))
+            ((most - most / 3)..=most).rev().map(move |rows| TileSize { columns: vectors * lanes, rows })
         };
         [registers / 8, registers / 16, 1].into_iter().filter(fits).flat_map(of).collect()
     }
@@ -136,7 +142,9 @@ impl Strategy for Tiles {
         }
         let rows = rows(&facts, &column, &sums).ok_or("no rows need the same elements")?;
         let mut best: Option<(Schedule, f64)> = None;
-        for (by, together) in self.sizes(lanes, [rows.extent, column.extent], sums.len() as i64) {
+        for TileSize { columns: by, rows: together } in
+            self.sizes(lanes, rows.extent, column.extent, sums.len() as i64)
+        {
             let rows = Rows { name: rows.name.clone(), together };
             for (panels, outermost) in [
                 (Panels::Packed, Outermost::Columns),

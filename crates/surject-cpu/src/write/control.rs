@@ -63,8 +63,8 @@ impl<'k> Writer<'k> {
         // Each task computes again what stands before the loop.
         self.statements(before)?;
         let (first, by) = (self.affine(low)?, self.b.int(step));
-        let ahead = self.b.op(Op::same("arith.muli", [task, by], Type::I64));
-        let own = self.b.op(Op::same("arith.addi", [first, ahead], Type::I64));
+        let offset = self.b.op(Op::same("arith.muli", [task, by], Type::I64));
+        let own = self.b.op(Op::same("arith.addi", [first, offset], Type::I64));
         self.values.insert(*body.params.first().ok_or("a loop without a variable")?, own);
         self.statements(&body.body)?;
         let known = low.as_constant().zip(high.as_constant());

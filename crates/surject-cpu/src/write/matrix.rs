@@ -59,6 +59,14 @@ fn of_bytes(of: [DType; 2]) -> Option<&'static str> {
     })
 }
 
+/// Registers for tiles above and beside each other, at most two of each, from a row and a column on.
+struct Block {
+    row: usize,
+    column: usize,
+    high: usize,
+    wide: usize,
+}
+
 impl Writer<'_> {
     /// What does a product of these matrices.
     fn unit(&self, sizes: MatMulSizes, factors: Factors, [acc, a, b]: [&Tile; 3]) -> Done<Unit> {
@@ -142,7 +150,8 @@ impl Writer<'_> {
                 for column in (0..sizes.n).step_by(2 * SIDE) {
                     let high = (sizes.m - row).div_ceil(SIDE).min(2);
                     let wide = (sizes.n - column).div_ceil(SIDE).min(2);
-                    self.in_registers(instruction, sizes.k, &at, ([row, column], [high, wide]))?;
+                    let block = Block { row, column, high, wide };
+                    self.in_registers(instruction, sizes.k, &at, &block)?;
                 }
             }
             return Ok(());
@@ -169,13 +178,13 @@ impl Writer<'_> {
         tile.row.saturating_mul(self.kernel.mem(tile.mem).dtype.size() as i64)
     }
 
-    /// A product in registers for tiles: at most two above and beside each other, from a row and a column on.
+    /// A product in registers for tiles.
     fn in_registers(
         &mut self,
         instruction: &str,
         terms: usize,
         at: &Operands<'_>,
-        ([row, column], [high, wide]): ([usize; 2], [usize; 2]),
+        &Block { row, column, high, wide }: &Block,
     ) -> Done<()> {
         let number = Elem::I8.ty(1);
         let run = |w: &mut Self, name: &str, operands: &[(code::Value, Type)]| {
@@ -183,12 +192,12 @@ impl Writer<'_> {
         };
         // Sums are in the first registers; rows and columns in the last four.
         let registers = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| (self.b.at_first(Op::Register(n)), number));
-        let [apart, of_rows, of_columns] = at.tiles.map(|tile| self.pitch(tile));
-        let [apart, of_rows, term] = [apart, of_rows, of_columns].map(|bytes| (self.b.int(bytes), Type::I64));
+        let [pitch, of_rows, of_columns] = at.tiles.map(|tile| self.pitch(tile));
+        let [pitch, of_rows, term] = [pitch, of_rows, of_columns].map(|bytes| (self.b.int(bytes), Type::I64));
         let mut sums = Vec::new();
         for (i, j) in (0..high).flat_map(|i| (0..wide).map(move |j| (i, j))) {
             let place = self.cell(at, 0, [row + i * SIDE, column + j * SIDE])?;
-            run(self, "tileloadd64", &[registers[2 * i + j], (place, Type::Pointer), apart]);
+            run(self, "tileloadd64", &[registers[2 * i + j], (place, Type::Pointer), pitch]);
             sums.push((registers[2 * i + j], place));
         }
         let (x, y) = (self.cell(at, 1, [row, 0])?, self.cell(at, 2, [0, column])?);
@@ -216,7 +225,7 @@ impl Writer<'_> {
         let results = vec![self.b.fresh(), self.b.fresh()];
         self.b.define(results, Op::For { variable, bounds, carried, body });
         for (register, place) in sums {
-            run(self, "tilestored64", &[register, (place, Type::Pointer), apart]);
+            run(self, "tilestored64", &[register, (place, Type::Pointer), pitch]);
         }
         Ok(())
     }
@@ -239,8 +248,8 @@ impl Writer<'_> {
         let mut own = *at;
         for which in [0, 1] {
             let by = self.b.int(at.tiles[which].row);
-            let ahead = self.b.op(Op::same("arith.muli", [row, by], Type::I64));
-            own.first[which] = self.b.op(Op::same("arith.addi", [at.first[which], ahead], Type::I64));
+            let distance = self.b.op(Op::same("arith.muli", [row, by], Type::I64));
+            own.first[which] = self.b.op(Op::same("arith.addi", [at.first[which], distance], Type::I64));
         }
         self.strip(unit, &strip, k, &own)?;
         let body = self.b.close(Vec::new());
@@ -265,8 +274,8 @@ impl Writer<'_> {
         self.b.open();
         let [x, y] = [(1, 2), (2, at.tiles[2].row)].map(|(which, by)| {
             let by = self.b.int(by);
-            let ahead = self.b.op(Op::same("arith.muli", [pair, by], Type::I64));
-            let place = self.b.op(Op::same("arith.addi", [at.first[which], ahead], Type::I64));
+            let distance = self.b.op(Op::same("arith.muli", [pair, by], Type::I64));
+            let place = self.b.op(Op::same("arith.addi", [at.first[which], distance], Type::I64));
             self.address(at.tiles[which].mem, Index::At(place))
         });
         let (x, y) = (x?, y?);

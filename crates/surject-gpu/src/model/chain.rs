@@ -6,7 +6,7 @@
 use super::LAUNCH;
 use super::contraction::{self, of_rows, shared_bytes};
 use crate::Gpu;
-use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
+use surject_codegen::kernels::chain::{Chain, ChainTiles, ScoreSize, Scores};
 use surject_codegen::kernels::contraction::Share;
 use surject_codegen::kernels::expression::Tensor;
 
@@ -39,8 +39,9 @@ pub(crate) fn shared(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
     if tiles.scores == Scores::Tile {
         return shared_by_tiles(chain, tiles);
     }
-    let [_, columns] = chain.sizes();
-    let windows: usize = chain.window_bytes().iter().sum();
+    let columns = chain.scores().columns;
+    let bytes = chain.window_bytes();
+    let windows = bytes.scores + bytes.weights;
     let mut bytes = (tiles.rows * columns) as f64 * windows as f64;
     for (expression, tiles) in chain.products().into_iter().flatten().zip(chain.tiles(tiles)?) {
         bytes += shared_bytes(expression, &tiles);
@@ -59,17 +60,17 @@ pub(crate) fn seconds(gpu: &Gpu, chain: &Chain, tiles: &ChainTiles, mask: Mask) 
     if tiles.scores == Scores::Tile {
         return seconds_by_tiles(gpu, chain, (tiles, mask), shared);
     }
-    let [rows, columns] = chain.sizes();
+    let ScoreSize { rows, columns } = chain.scores();
     let cut = chain.tiles(tiles)?;
     let threads = 32.0 * cut.first().map_or(1, |c| c.warps()) as f64;
     let products = || chain.products().into_iter().flatten().zip(&cut);
-    let registers = products().map(|(e, c)| of_rows(gpu, e, c, 1.0).1).fold(64.0, f64::max);
+    let registers = products().map(|(e, c)| of_rows(gpu, e, c, 1.0).registers).fold(64.0, f64::max);
     let blocks = rows as f64 / tiles.rows as f64;
     let most = (blocks / gpu.multiprocessors as f64).ceil();
     let at_once =
         (gpu.shared as f64 / shared).min(REGISTERS / (registers * threads)).floor().clamp(1.0, most);
     let left = if chain.is_masked() { MASKED } else { 1.0 };
-    let summed: f64 = products().map(|(e, c)| left * of_rows(gpu, e, c, at_once).0).sum();
+    let summed: f64 = products().map(|(e, c)| left * of_rows(gpu, e, c, at_once).cycles).sum();
     // Rows: every operation by a thread, and reads of shared memory.
     let elements = (tiles.rows * columns) as f64;
     let lanes = gpu.rate / gpu.clock / gpu.multiprocessors as f64;
@@ -102,7 +103,7 @@ pub(crate) fn needs(gpu: &Gpu, chain: &Chain, leaves_out: bool) -> f64 {
             Tensor::Var(var) => !chain.between().contains(&var),
             Tensor::Temporary(_) => false,
         };
-        traffic += expression.traffic().iter().filter(|t| outside(t.0)).map(|t| t.1).sum::<f64>();
+        traffic += expression.traffic().iter().filter(|t| outside(t.tensor)).map(|t| t.bytes).sum::<f64>();
         let left = if leaves_out { MASKED } else { 1.0 };
         operations += left
             * match number {
@@ -148,7 +149,7 @@ fn shared_by_tiles(chain: &Chain, tiles: &ChainTiles) -> Result<f64, String> {
             rows * (4.0 * columns.max(head) + PADDING + 20.0)
         }
     };
-    let listed = 16.0 * (chain.sizes()[1] as f64 / columns).ceil() + 512.0;
+    let listed = 16.0 * (chain.scores().columns as f64 / columns).ceil() + 512.0;
     Ok(factors + scores + listed)
 }
 
@@ -158,7 +159,8 @@ fn seconds_by_tiles(
     (tiles, mask): (&ChainTiles, Mask),
     shared: f64,
 ) -> Result<f64, String> {
-    let [rows, columns] = chain.sizes().map(|n| n as f64);
+    let ScoreSize { rows, columns } = chain.scores();
+    let [rows, columns] = [rows, columns].map(|n| n as f64);
     let cut = chain.tiles(tiles)?;
     let warps = cut.first().map_or(1, |c| c.warps()) as f64;
     let own = tiles.rows as f64 / warps;
@@ -182,7 +184,7 @@ fn seconds_by_tiles(
     let leaves_out = chain.left_out().is_some();
     let left = if leaves_out && mask == Mask::Literal && most > 1.0 { MASKED } else { 1.0 };
     let products = || chain.products().into_iter().flatten().zip(&cut);
-    let summed: f64 = products().map(|(e, c)| of_rows(gpu, e, c, f64::INFINITY).0).sum();
+    let summed: f64 = products().map(|(e, c)| of_rows(gpu, e, c, f64::INFINITY).cycles).sum();
     let lanes = gpu.rate / gpu.clock / gpu.multiprocessors as f64;
     // A weight is stored; by matrix units a score goes through shared memory before.
     let bytes = if matches!(tiles.shares[0], Share::Warp(_)) { 12.0 } else { 4.0 };

@@ -3,7 +3,7 @@
 
 use super::{CACHE, LAUNCH, Model};
 use crate::Gpu;
-use surject_codegen::kernels::contraction::{Feed, GROUP, GROUP_ROWS, Share, Tiles};
+use surject_codegen::kernels::contraction::{Feed, GROUP, GROUP_ROWS, Share, SubTile, Tiles};
 use surject_codegen::kernels::expression::Expression;
 
 /// Bytes that a multiprocessor reads from shared memory in a cycle.
@@ -93,8 +93,10 @@ pub(super) fn arithmetic(gpu: &Gpu, expression: &Expression) -> f64 {
 /// Rows that a thread or a warp sums.
 fn own_rows(tiles: &Tiles) -> i64 {
     match tiles.share {
-        Share::Thread([own, _]) | Share::Grid { own: [own, _], .. } | Share::Warp(own) => own,
-        Share::Warps([own, _]) => own,
+        Share::Thread(SubTile { rows: own, columns: _ })
+        | Share::Grid { own: SubTile { rows: own, columns: _ }, .. }
+        | Share::Warp(own) => own,
+        Share::Warps(SubTile { rows: own, columns: _ }) => own,
         Share::Group(_) => GROUP_ROWS,
     }
 }
@@ -185,9 +187,16 @@ fn reads(tiles: &Tiles, own: f64, columns: f64, bytes: f64) -> f64 {
     own * bytes / WIDEST * at_once(32.0 / across) + columns / across * bytes / WIDEST * at_once(across)
 }
 
-/// The cycles in which a block of some rows sums all columns, and the registers of a thread; `at_once` blocks of a
-/// multiprocessor hide what is between turns.
-pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once: f64) -> (f64, f64) {
+/// What a block of some rows takes.
+pub(super) struct OfRows {
+    /// The cycles in which it sums all columns.
+    pub(super) cycles: f64,
+    /// The registers of a thread.
+    pub(super) registers: f64,
+}
+
+/// A block of some rows that sums all columns; `at_once` blocks of a multiprocessor hide what is between turns.
+pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once: f64) -> OfRows {
     let extent = |name: &str| expression.find(name).map_or(1.0, |l| l.extent as f64);
     let bytes = factor_bytes(expression, tiles);
     let reductions = expression.reductions();
@@ -197,7 +206,8 @@ pub(super) fn of_rows(gpu: &Gpu, expression: &Expression, tiles: &Tiles, at_once
     let turns = sums / terms * (terms / k).ceil() * (extent(&tiles.loops[1]) / n).ceil();
     let registers = sums_of_thread(tiles) * (bytes / 4.0).max(1.0) + OTHER_REGISTERS;
     // Rows that are not summed in stages wait for every turn.
-    (turns * (turn(gpu, tiles, &Summed::of(expression, tiles, 1.0), at_once) + TURN / at_once), registers)
+    let cycles = turns * (turn(gpu, tiles, &Summed::of(expression, tiles, 1.0), at_once) + TURN / at_once);
+    OfRows { cycles, registers }
 }
 
 /// The time of an expression by tiles.
@@ -231,7 +241,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tiles: &Tiles) -> Model 
     let each = operations_of_term(expression, points * sums);
     let turn = turn(gpu, tiles, &Summed::of(expression, tiles, each), at_once) + between / at_once;
     let cycles = most * turns * turn + ENDS * (most / at_once).ceil();
-    let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
+    let needed: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let memory = needed / gpu.bandwidth;
     let peak = match tiles.share {
         Share::Thread(_) | Share::Grid { .. } => scalar,

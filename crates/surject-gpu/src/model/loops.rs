@@ -35,7 +35,7 @@ const DEPENDENT: f64 = 4.0;
 
 /// The time of a schedule of loops.
 pub(super) fn model(gpu: &Gpu, expression: &Expression, schedule: &Schedule) -> Model {
-    let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
+    let needed: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let memory = needed / gpu.bandwidth;
     // A product and its sum are one operation; matrix units may be faster.
     let operations = expression.operations() / gpu.rate;

@@ -15,7 +15,7 @@ const JOINS: f64 = 20.0;
 pub(super) fn model(gpu: &Gpu, expression: &Expression, running: &Running) -> Model {
     let length = expression.find(&running.along).map_or(1.0, |l| l.extent as f64);
     let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
-    let bytes: f64 = expression.traffic().iter().map(|t| t.1).sum();
+    let bytes: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let each = match running.by {
         Scanners::Threads { each, .. } => each,
         Scanners::Lanes { lanes, .. } => lanes,

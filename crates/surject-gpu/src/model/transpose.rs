@@ -24,7 +24,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tile: &TransposeTile) ->
         Transposers::Warps(warps) => (32 * warps) as f64,
         Transposers::Tiles(_) => 1.0,
     };
-    let needed: f64 = expression.traffic().iter().map(|t| t.1).sum();
+    let needed: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let coalescing = coalescing(gpu, expression, tile);
     let memory = needed / gpu.bandwidth;
     let operations = expression.operations();

@@ -6,8 +6,8 @@ pub use crate::model::chain::Mask;
 use crate::model::chain::{masked, needs, seconds};
 use crate::write;
 use std::collections::{HashMap, HashSet};
-use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
-use surject_codegen::kernels::contraction::{Share, Tiles};
+use surject_codegen::kernels::chain::{Chain, ChainTiles, HeadSize, Scores};
+use surject_codegen::kernels::contraction::{Share, SubTile, Tiles};
 use surject_codegen::kernels::expression::{Expression, Tensor, assignment};
 use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::lower::ChainKernels;
@@ -210,7 +210,7 @@ fn of_literals(function: &Function, var: Var, known: &mut HashMap<Var, bool>) ->
 /// is known that throws sums away, kernels which leave out what it does.
 fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Chosen> {
     let mask = if known(&chain) { Mask::Literal } else { Mask::Other };
-    let (mut apart, best) = times(gpu, &chain, mask)?;
+    let (mut separate, best) = times(gpu, &chain, mask)?;
     let last = || {
         let tiles = chain.products()[1].and_then(|last| tiles_of(gpu, last))?;
         let made = chain.listed("k", &tiles).ok()?;
@@ -219,10 +219,10 @@ fn chosen(gpu: &Gpu, chain: Chain, known: &dyn Fn(&Chain) -> bool) -> Option<Cho
     let last = if mask == Mask::Literal { last() } else { None };
     if mask == Mask::Literal && last.is_none() {
         // Kernels of their own would leave nothing out.
-        apart = times(gpu, &chain, Mask::Other)?.0;
+        separate = times(gpu, &chain, Mask::Other)?.0;
     }
-    let seconds = [best.as_ref().map(|b| b.0), Some(apart)];
-    if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * apart) {
+    let seconds = [best.as_ref().map(|b| b.0), Some(separate)];
+    if let Some((_, tiles)) = best.filter(|best| best.0 < margin(&best.1) * separate) {
         let leaves_out = mask == Mask::Literal
             && match tiles.scores {
                 Scores::All => chain.is_masked(),
@@ -244,17 +244,17 @@ fn tiles_of(gpu: &Gpu, expression: &Expression) -> Option<Tiles> {
 /// The modelled time of the expressions of a chain by kernels of their own, which leave out what a mask throws away where
 /// it is known, and that of its fastest cut that the machine has a form for.
 pub fn times(gpu: &Gpu, chain: &Chain, mask: Mask) -> Option<(f64, Option<(f64, ChainTiles)>)> {
-    let apart = |e: &Expression| Some(choose(gpu, e).ok()?.proposal.cost / gpu.clock);
-    let each = chain.expressions().into_iter().map(apart).collect::<Option<Vec<f64>>>()?;
+    let separate = |e: &Expression| Some(choose(gpu, e).ok()?.proposal.cost / gpu.clock);
+    let each = chain.expressions().into_iter().map(separate).collect::<Option<Vec<f64>>>()?;
     let is_product = |number: usize| number != 1;
     let leaves_out = mask == Mask::Literal && chain.is_masked();
     let each = each.into_iter().enumerate();
-    let apart: f64 = each.map(|(n, s)| if leaves_out && is_product(n) { masked(s) } else { s }).sum();
+    let separate: f64 = each.map(|(n, s)| if leaves_out && is_product(n) { masked(s) } else { s }).sum();
     let timed =
         cuts(chain).into_iter().filter_map(|tiles| Some((seconds(gpu, chain, &tiles, mask).ok()?, tiles)));
     let mut timed: Vec<(f64, ChainTiles)> = timed.collect();
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some((apart, timed.into_iter().find(|(_, tiles)| has_form(gpu, chain, tiles))))
+    Some((separate, timed.into_iter().find(|(_, tiles)| has_form(gpu, chain, tiles))))
 }
 
 /// Does a GPU have a form for a chain?
@@ -293,7 +293,8 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
                 continue;
             }
             for own in [8, 4] {
-                let shares = [(0, first), (1, last)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                let shares = [(0, first), (1, last)]
+                    .map(|(n, c)| Share::Thread(SubTile { rows: own, columns: lanes(n, c) }));
                 all.push(ChainTiles { rows, tiles, shares, scores: Scores::All });
             }
         }
@@ -305,7 +306,7 @@ pub fn cuts(chain: &Chain) -> Vec<ChainTiles> {
 fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) -> Vec<ChainTiles> {
     /// The longest terms and columns that a block has at once.
     const HEAD: i64 = 256;
-    let Some([terms, columns]) = chain.heads() else { return Vec::new() };
+    let Some(HeadSize { terms, columns }) = chain.head() else { return Vec::new() };
     let whole = |n: i64| (n.max(32) as u64).next_power_of_two() as i64;
     let (terms, head) = (whole(terms), whole(columns));
     if terms > HEAD || head > HEAD {
@@ -321,7 +322,8 @@ fn cuts_by_tiles(chain: &Chain, units: bool, lanes: &dyn Fn(usize, i64) -> i64) 
                 continue;
             }
             for own in [16, 8, 4] {
-                let shares = [(0, columns), (1, head)].map(|(n, c)| Share::Thread([own, lanes(n, c)]));
+                let shares = [(0, columns), (1, head)]
+                    .map(|(n, c)| Share::Thread(SubTile { rows: own, columns: lanes(n, c) }));
                 all.push(ChainTiles { rows, tiles, shares, scores });
             }
         }

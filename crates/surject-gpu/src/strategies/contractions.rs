@@ -3,7 +3,7 @@
 use super::{WIDEST, proposal};
 use crate::Gpu;
 use crate::model::contraction;
-use surject_codegen::kernels::contraction::{Feed, GROUP_TERMS, Share, Tiles};
+use surject_codegen::kernels::contraction::{Feed, GROUP_TERMS, Share, SubTile, Tiles};
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::Directive;
@@ -96,7 +96,7 @@ impl Strategy for Contractions {
             groups.push(several.join(","));
         }
         let by_terms = expression.right_lies_by_terms(&terms.name, &columns.name);
-        let shares = self.shares(expression, by_terms, [columns.extent, terms.extent]);
+        let shares = self.shares(expression, by_terms, columns.extent, terms.extent);
         let all = groups.iter().flat_map(|rows| shares.iter().map(move |share| (rows, share)));
         let proposals = all.filter_map(|(rows, &(tile, share))| {
             let loops = [rows.clone(), columns.name.clone(), terms.name.clone()];
@@ -126,7 +126,8 @@ impl Contractions {
         &self,
         expression: &Expression,
         by_terms: bool,
-        [width, terms]: [i64; 2],
+        width: i64,
+        terms: i64,
     ) -> Vec<([i64; 3], Share)> {
         let mut all = Vec::new();
         if self.by == By::Groups {
@@ -150,7 +151,7 @@ impl Contractions {
             // Where the terms of a column lie next to each other, a thread has its columns one by one.
             let own = if by_terms { 1 } else { lanes };
             for depth in [16, 32] {
-                all.push(([warps * rows, 32 * lanes, depth], Share::Thread([rows, own])));
+                all.push(([warps * rows, 32 * lanes, depth], Share::Thread(SubTile { rows, columns: own })));
             }
         }
         // Threads of a warp along the rows too: eight by four of them read least of shared memory for their products, and
@@ -159,13 +160,16 @@ impl Contractions {
         for (warps, rows, columns, across) in fit {
             let lanes = if by_terms { 1 } else { widest };
             for depth in [16, 32] {
-                let share = Share::Grid { own: [rows, lanes], across };
+                let share = Share::Grid { own: SubTile { rows, columns: lanes }, across };
                 all.push(([warps * rows * 32 / across, columns, depth], share));
             }
         }
         // Twice as many columns: the fastest that was measured for large products of f32 (2048: 384 for 399 us).
         if widest == 4 {
-            all.push(([128, 256, 32], Share::Thread([16, if by_terms { 1 } else { 4 }])));
+            all.push((
+                [128, 256, 32],
+                Share::Thread(SubTile { rows: 16, columns: if by_terms { 1 } else { 4 } }),
+            ));
         }
         all
     }
@@ -191,7 +195,9 @@ fn units(bytes: usize, terms: i64) -> Vec<([i64; 3], Share)> {
     depths.extend((bytes == 1 && terms % 128 == 0).then_some(128));
     for ([down, across], [rows, columns]) in PATCHES {
         if fits(rows, columns) {
-            let tile = |&depth: &i64| ([down * rows, across * columns, depth], Share::Warps([rows, columns]));
+            let tile = |&depth: &i64| {
+                ([down * rows, across * columns, depth], Share::Warps(SubTile { rows, columns }))
+            };
             all.extend(depths.iter().map(tile));
         }
     }

@@ -375,11 +375,11 @@ impl Writer<'_> {
             w.only_if(condition, |w| {
                 let lanes = bytes.map_or(1, |b| b / size) as usize;
                 for first in (0..elements).step_by(lanes) {
-                    let ahead = |place: &Place| Place {
+                    let at_element = |place: &Place| Place {
                         at: place.at.plus(&Affine::from(first as i64), 1).unwrap_or_default(),
                         ..place.clone()
                     };
-                    let (from, to) = (ahead(from), ahead(to));
+                    let (from, to) = (at_element(from), at_element(to));
                     let (source_at, target_at) = (w.element_at(&from, 0, 1)?, w.element_at(&to, 0, 1)?);
                     let Some(bytes) = bytes else {
                         let value = w.load_one(&from, &source_at, Temporality::Normal)?;

@@ -6,7 +6,7 @@
 
 mod load;
 
-use self::load::Source;
+use self::load::{MatrixBits, Source, Strides};
 use super::fragments::{Columns, Fragments};
 use super::{Agent, Done, KernelWriter, WARP, Writer, element, stored};
 use surject_ir::{BinaryOp, DType};
@@ -247,8 +247,10 @@ impl Writer<'_> {
         sums: &Fragments,
     ) -> Done<()> {
         let own = self.own_elements(unit);
-        let (of_a, of_b) = ([a.tile.row, a.tile.column], [b.tile.column, b.tile.row]);
-        let at_a = self.loads_matrices(unit, a, of_a).then(|| self.first_of_lane(unit, a, of_a, [1, 0]));
+        let of_a = Strides { own: a.tile.row, terms: a.tile.column };
+        let of_b = Strides { own: b.tile.column, terms: b.tile.row };
+        let bits = MatrixBits { terms: 1, own: 0 };
+        let at_a = self.loads_matrices(unit, a, of_a).then(|| self.first_of_lane(unit, a, of_a, bits));
         let from_b = self.right_source(sizes, unit, b, sums);
         let (columns, each) = (sizes.n / unit.n, 2 * unit.rows().len());
         let count = sizes.m / unit.m * columns;
@@ -259,19 +261,19 @@ impl Writer<'_> {
             let mut left = Vec::new();
             for i in (0..sizes.m as i64).step_by(unit.m) {
                 left.push(match &at_a {
-                    Some(at) => {
-                        self.load_matrices(a, at, i * of_a[0] + k * of_a[1], of_a[1] != 1, unit)?.into()
-                    }
+                    Some(at) => self
+                        .load_matrices(a, at, i * of_a.own + k * of_a.terms, of_a.terms != 1, unit)?
+                        .into(),
                     None => self.left_elements(a, unit, &own, i, k)?,
                 });
             }
             let mut right: Vec<Vec<String>> = Vec::new();
             let at_once = if matches!(from_b, Source::Elements(_)) { unit.n } else { 2 * unit.n };
             for j in (0..sizes.n as i64).step_by(at_once) {
-                let offset = j * of_b[0] + k * of_b[1];
+                let offset = j * of_b.own + k * of_b.terms;
                 match &from_b {
                     Source::Matrices(at) => {
-                        let both = self.load_matrices(b, at, offset, of_b[1] != 1, unit)?;
+                        let both = self.load_matrices(b, at, offset, of_b.terms != 1, unit)?;
                         right.extend(both.chunks(2).map(<[String]>::to_vec));
                     }
                     Source::Bytes(bytes) => {

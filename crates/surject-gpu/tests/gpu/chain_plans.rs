@@ -4,7 +4,7 @@ use crate::chains::*;
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
 use surject_codegen::kernels::chain::{ChainTiles, Scores};
-use surject_codegen::kernels::contraction::{Share, Tiles};
+use surject_codegen::kernels::contraction::{Share, SubTile, Tiles};
 use surject_codegen::kernels::expression::Tensor as Of;
 use surject_codegen::kernels::lower::Launch;
 use surject_codegen::kernels::run::{Executor, kernel, kernel_by};
@@ -136,7 +136,10 @@ fn products_leave_out_what_masks_throw_away() {
     let threads = ChainTiles {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
-        shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        shares: [
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+        ],
         scores: Scores::All,
     };
     let warps = ChainTiles {
@@ -232,7 +235,10 @@ fn scores_that_are_thrown_away_are_one_constant() {
         let tiles = ChainTiles {
             rows: 32,
             tiles: [[32, 16], [32, 32]],
-            shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+            shares: [
+                Share::Thread(SubTile { rows: 8, columns: 1 }),
+                Share::Thread(SubTile { rows: 8, columns: 1 }),
+            ],
             scores: Scores::All,
         };
         let last = chain.tiles(&tiles).unwrap().pop().unwrap();

@@ -3,7 +3,7 @@
 use crate::assembler::assemble;
 use crate::harness::{Collected, OnPtx, for_all};
 use surject_codegen::kernels::chain::{Chain, ChainTiles, Scores};
-use surject_codegen::kernels::contraction::Share;
+use surject_codegen::kernels::contraction::{Share, SubTile};
 use surject_codegen::kernels::expression::{Expression, Tensor as Of, assignment};
 use surject_codegen::kernels::lower::ChainKernels;
 use surject_codegen::kernels::run::{Executor, kernel};
@@ -199,7 +199,10 @@ pub fn by_threads(rows: i64) -> ChainTiles {
     ChainTiles {
         rows,
         tiles: [[64, 16], [32, 16]],
-        shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        shares: [
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+        ],
         scores: Scores::All,
     }
 }
@@ -285,7 +288,12 @@ pub fn all_by_tiles() -> Vec<(Attention, ChainTiles)> {
         shares,
         scores: Scores::Tile,
     };
-    let threads = |own, lanes| [Share::Thread([own, 1]), Share::Thread([own, lanes])];
+    let threads = |own, lanes| {
+        [
+            Share::Thread(SubTile { rows: own, columns: 1 }),
+            Share::Thread(SubTile { rows: own, columns: lanes }),
+        ]
+    };
     vec![
         (attention("f32", (64, 128, 32), None, false), by(32, 32, 32, threads(8, 1))),
         (attention("f32", (128, 128, 64), Some((CAUSAL, "-inf_f32")), false), by(32, 32, 64, threads(8, 2))),
@@ -433,7 +441,10 @@ fn what_a_causal_mask_throws_away_is_not_computed() {
     let tiles = ChainTiles {
         rows: 32,
         tiles: [[32, 16], [32, 32]],
-        shares: [Share::Thread([8, 1]), Share::Thread([8, 1])],
+        shares: [
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+            Share::Thread(SubTile { rows: 8, columns: 1 }),
+        ],
         scores: Scores::All,
     };
     let kernels = chain(&program).kernels("attention", &tiles).unwrap();

@@ -50,7 +50,7 @@ fn in_several_orders(gpu: &Gpu, case: &Case) -> (Vec<Kernel>, String) {
     let expected = interp::run(program, "main", &args).unwrap();
     let all = expressions(program.function("main").unwrap()).unwrap();
     let traffic = all.iter().flat_map(|(_, e)| e.traffic());
-    let needed: f64 = traffic.map(|t| (t.1 / gpu.sector as f64).ceil()).sum();
+    let needed: f64 = traffic.map(|t| (t.bytes / gpu.sector as f64).ceil()).sum();
     let (mut kernels, mut said) = (Vec::new(), String::new());
     for order in [Order::Forward, Order::Backward, Order::Shuffled(3)] {
         let options = Options { order, ..Options::default() };

@@ -13,8 +13,8 @@ use crate::{Failure, Source, SourceKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use surject_codegen::Which;
 use surject_codegen::kernels::machine::Machine;
+use surject_codegen::{Measured, Which};
 use surject_cuda::{DeviceName, LaunchTime};
 use surject_ir::bind::is_symbolic;
 use surject_ir::{Buffer, Function, Program, TensorType};
@@ -517,8 +517,11 @@ fn profile(
     // The first run met cold memory.
     let before = counts(runner);
     measure(runner, inputs, results)?;
-    let spent: Vec<(u64, u64)> =
-        counts(runner).iter().zip(&before).map(|(a, b)| (a.0 - b.0, a.1 - b.1)).collect();
+    let spent = |(after, before): (&(u64, u64), &(u64, u64))| Measured {
+        runs: after.0 - before.0,
+        nanoseconds: after.1 - before.1,
+    };
+    let spent: Vec<Measured> = counts(runner).iter().zip(&before).map(spent).collect();
     if let Runner::Cpu(executable) = runner {
         let mut plan = executable.plan().clone();
         plan.measure(&spent);

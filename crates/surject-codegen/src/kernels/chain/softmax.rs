@@ -12,6 +12,7 @@
 use super::{Chain, ChainTiles, Phase};
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Dag, Node, NodeId};
+use crate::kernels::chain::HeadSize;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, Var};
 
 /// What a softmax is of.
@@ -39,23 +40,26 @@ impl Chain {
         Ok(())
     }
 
-    /// The terms of the first sums, and the columns of the last ones.
-    pub fn heads(&self) -> Option<[i64; 2]> {
+    /// How large a head is, if it has one loop over terms.
+    pub fn head(&self) -> Option<HeadSize> {
         let last = self.last.as_ref()?;
         let first = self.first.expression.product()?;
         let [term] = &first.terms[..] else { return None };
         let product = last.expression.product()?;
         let longest = product.columns.iter().filter_map(|name| last.expression.find(name)).map(|l| l.extent);
-        Some([self.first.expression.find(term)?.extent, longest.max()?])
+        Some(HeadSize { terms: self.first.expression.find(term)?.extent, columns: longest.max()? })
     }
 
     /// Do tiles fit a chain whose scores are made a tile at a time?
     pub(crate) fn fit_by_tiles(&self, tiles: &ChainTiles) -> Result<(), String> {
         self.by_tiles()?;
-        let heads = self.heads().ok_or("the first sums have several loops")?;
+        let head = self.head().ok_or("the first sums have several loops")?;
         let [[columns, terms], [last_columns, last_terms]] = tiles.tiles;
-        if terms < heads[0] || last_columns < heads[1] {
-            return Err(format!("a tile of {terms} terms and {last_columns} columns of {heads:?}"));
+        if terms < head.terms || last_columns < head.columns {
+            return Err(format!(
+                "a tile of {terms} terms and {last_columns} columns, where there are {} and {}",
+                head.terms, head.columns
+            ));
         }
         if columns != last_terms || columns > COLUMNS {
             return Err(format!("tiles of {columns} columns, which are {last_terms} terms then"));

@@ -18,16 +18,25 @@ pub struct Tiles {
     pub masked: bool,
 }
 
+/// What of a tile one thread or one warp has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubTile {
+    /// Rows.
+    pub rows: i64,
+    /// Columns; those of a thread lie next to each other.
+    pub columns: i64,
+}
+
 /// Who sums what of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     /// Each thread so many rows, and columns that lie next to each other.
-    Thread([i64; 2]),
+    Thread(SubTile),
     /// The same, with so many threads of a warp along the columns and the others along the rows, so that a warp reads less
     /// of both; tiles that can be copied as they are come in the background.
     Grid {
-        /// Rows, and columns that lie next to each other.
-        own: [i64; 2],
+        /// What a thread has.
+        own: SubTile,
         /// Threads along the columns.
         across: i64,
     },
@@ -35,7 +44,7 @@ pub enum Share {
     /// they are summed, those of 8-bit integers are summed in `i32`.
     Warp(i64),
     /// The same, each warp so many rows and columns: squares read least of shared memory for their products.
-    Warps([i64; 2]),
+    Warps(SubTile),
     /// The matrix units of four warps together 64 rows, 16 a warp, and all columns, from shared memory (`wgmma`).
     Group(Feed),
 }
@@ -81,29 +90,32 @@ impl Tiles {
     /// The warps of a block: each has some rows of the tile, or some rows and columns.
     pub fn warps(&self) -> i64 {
         match self.share {
-            Share::Thread([rows, _]) | Share::Warp(rows) => self.tile[0] / rows.max(1),
-            Share::Grid { own: [rows, _], across } => {
+            Share::Thread(SubTile { rows, columns: _ }) | Share::Warp(rows) => self.tile[0] / rows.max(1),
+            Share::Grid { own: SubTile { rows, columns: _ }, across } => {
                 self.tile[0] / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
-            Share::Warps([rows, _]) => self.tile[0] / rows.max(1) * self.warps_across(),
+            Share::Warps(SubTile { rows, columns: _ }) => self.tile[0] / rows.max(1) * self.warps_across(),
             Share::Group(_) => self.tile[0] / GROUP_ROWS,
         }
     }
 
-    /// The rows and columns of a warp.
-    pub(crate) fn of_warp(&self) -> [i64; 2] {
+    /// What a warp has.
+    pub(crate) fn of_warp(&self) -> SubTile {
+        let [tile_rows, columns, _] = self.tile;
         match self.share {
-            Share::Warp(rows) => [rows, self.tile[1]],
+            Share::Warp(rows) => SubTile { rows, columns },
             Share::Warps(own) => own,
-            Share::Group(_) => [GROUP_ROWS, self.tile[1]],
-            Share::Thread(_) | Share::Grid { .. } => [self.tile[0] / self.warps().max(1), self.tile[1]],
+            Share::Group(_) => SubTile { rows: GROUP_ROWS, columns },
+            Share::Thread(_) | Share::Grid { .. } => {
+                SubTile { rows: tile_rows / self.warps().max(1), columns }
+            }
         }
     }
 
     /// The warps of a block that have the same rows.
     pub fn warps_across(&self) -> i64 {
         match self.share {
-            Share::Warps([_, columns]) => self.tile[1] / columns.max(1),
+            Share::Warps(SubTile { rows: _, columns }) => self.tile[1] / columns.max(1),
             _ => 1,
         }
     }
@@ -145,12 +157,15 @@ impl Tiles {
             share => (share, false),
         };
         let share = match share {
-            ["thread", own, lanes] => Share::Thread([number(own)?, number(lanes)?]),
-            ["grid", own, lanes, "across", across] => {
-                Share::Grid { own: [number(own)?, number(lanes)?], across: number(across)? }
-            }
+            ["thread", own, lanes] => Share::Thread(SubTile { rows: number(own)?, columns: number(lanes)? }),
+            ["grid", own, lanes, "across", across] => Share::Grid {
+                own: SubTile { rows: number(own)?, columns: number(lanes)? },
+                across: number(across)?,
+            },
             ["warp", own] => Share::Warp(number(own)?),
-            ["warp", rows, columns] => Share::Warps([number(rows)?, number(columns)?]),
+            ["warp", rows, columns] => {
+                Share::Warps(SubTile { rows: number(rows)?, columns: number(columns)? })
+            }
             ["group"] => Share::Group(Feed::Threads),
             ["group", "tma"] => Share::Group(Feed::Boxes),
             _ => {
@@ -169,12 +184,12 @@ impl fmt::Display for Tiles {
         let [m, n, k] = self.tile;
         write!(f, "contract {} tile {m} {n} {k} ", self.loops.join(" "))?;
         match self.share {
-            Share::Thread([rows, columns]) => write!(f, "thread {rows} {columns}")?,
-            Share::Grid { own: [rows, columns], across } => {
+            Share::Thread(SubTile { rows, columns }) => write!(f, "thread {rows} {columns}")?,
+            Share::Grid { own: SubTile { rows, columns }, across } => {
                 write!(f, "grid {rows} {columns} across {across}")?
             }
             Share::Warp(rows) => write!(f, "warp {rows}")?,
-            Share::Warps([rows, columns]) => write!(f, "warp {rows} {columns}")?,
+            Share::Warps(SubTile { rows, columns }) => write!(f, "warp {rows} {columns}")?,
             Share::Group(feed) => write!(f, "group{}", feed.text())?,
         }
         if self.masked { write!(f, " masked") } else { Ok(()) }

@@ -15,6 +15,17 @@ pub struct Registers {
     pub bytes: usize,
 }
 
+/// What an expression moves of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traffic {
+    /// The tensor.
+    pub tensor: Tensor,
+    /// Bytes.
+    pub bytes: f64,
+    /// Are they stored, or loaded?
+    pub stored: bool,
+}
+
 impl Expression {
     /// Is it a sum of products whose factors all depend on a loop over points?
     pub fn is_batched(&self) -> bool {
@@ -75,9 +86,8 @@ impl Expression {
         self.nodes().into_iter().map(|n| self.dag[n].dtype.size()).max().unwrap_or(1)
     }
 
-    /// The bytes that the expression needs of each tensor at least, and whether it stores them: every element that it
-    /// accesses once.
-    pub fn traffic(&self) -> Vec<(Tensor, f64, bool)> {
+    /// What the expression needs of each tensor at least: every element that it accesses once.
+    pub fn traffic(&self) -> Vec<Traffic> {
         let mut found: BTreeMap<(Buf, bool), f64> = BTreeMap::new();
         let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
             Node::Load { buf, address, .. } => Some((*buf, address.clone(), false)),
@@ -91,7 +101,8 @@ impl Expression {
             *all = (*all + points * dtype.size() as f64).min(elements as f64 * dtype.size() as f64);
         }
         let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
-        found.into_iter().filter_map(|((buf, stored), bytes)| Some((tensor(buf)?, bytes, stored))).collect()
+        let traffic = |((buf, stored), bytes)| Some(Traffic { tensor: tensor(buf)?, bytes, stored });
+        found.into_iter().filter_map(traffic).collect()
     }
 
     /// Is a reduction a sum of products of floats that are summed in their own type?

@@ -14,14 +14,20 @@ pub(super) fn bits_of(dtype: DType) -> DType {
     }
 }
 
-/// Bits of the exponent and of the mantissa.
-fn format(dtype: DType) -> (u32, u32) {
-    match dtype {
+/// How the bits of a float are divided.
+struct Format {
+    exponent_bits: u32,
+    mantissa_bits: u32,
+}
+
+fn format(dtype: DType) -> Format {
+    let (exponent_bits, mantissa_bits) = match dtype {
         DType::F64 => (11, 52),
         DType::F32 => (8, 23),
         DType::BF16 => (8, 7),
         _ => (5, 10),
-    }
+    };
+    Format { exponent_bits, mantissa_bits }
 }
 
 /// A number with the sign of another.
@@ -256,7 +262,7 @@ pub(super) fn to_odd(lines: &mut Lines<'_>, x: Value) -> Value {
 /// A float rounded to fewer bits; see [`surject_ir::eval::reduce_precision`].
 pub(super) fn reduce_precision(lines: &mut Lines<'_>, exponent: u32, mantissa: u32, x: Value) -> Value {
     let ty = lines.ty(x);
-    let (exponent_bits, mantissa_bits) = format(ty.dtype);
+    let Format { exponent_bits, mantissa_bits } = format(ty.dtype);
     let all = lines.bitcast(x, bits_of(ty.dtype));
     let number = |lines: &mut Lines<'_>, value: u128| {
         let dtype = lines.ty(all).dtype;

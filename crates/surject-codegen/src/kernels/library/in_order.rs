@@ -9,6 +9,7 @@ use super::{Kernels, Lowered};
 use crate::CodegenError;
 use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
+use crate::kernels::library::windows::Line;
 use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, DType, Scalar, Var, Window};
 use surject_kernel::{Access, Affine, LoopKind, Place, Space, Type, Value};
@@ -17,14 +18,30 @@ pub(super) fn overflow() -> CodegenError {
     CodegenError::overflow("a position")
 }
 
-/// So many neighbours in vectors: the lanes of each kind, from which one on, and how many vectors.
-pub(super) fn pieces(count: i64, widest: i64) -> Vec<[i64; 3]> {
+/// Neighbours in vectors of one width.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    /// The lanes of each.
+    pub(super) lanes: i64,
+    /// The first neighbour.
+    pub(super) first: i64,
+    /// How many vectors there are.
+    pub(super) count: i64,
+}
+
+impl Vectors {
+    /// One element.
+    const ONE: Vectors = Vectors { lanes: 1, first: 0, count: 1 };
+}
+
+/// So many neighbours in vectors.
+pub(super) fn pieces(count: i64, widest: i64) -> Vec<Vectors> {
     let mut found = Vec::new();
     let (mut first, mut lanes) = (0, widest.max(1));
     while lanes > 0 {
         let vectors = (count - first) / lanes;
         if vectors > 0 {
-            found.push([lanes, first, vectors]);
+            found.push(Vectors { lanes, first, count: vectors });
             first += vectors * lanes;
         }
         lanes /= 2;
@@ -62,7 +79,7 @@ impl Kernels<'_> {
     /// Fills tensors of the same sizes, from others or with an element each.
     fn filled(&mut self, to: &[Var], from: &[Var], count: i64) -> Lowered<()> {
         let widest = (self.widest() * 4).min(64);
-        for [lanes, first, vectors] in pieces(count, widest) {
+        for Vectors { lanes, first, count: vectors } in pieces(count, widest) {
             let name = format!("{}_{}", self.name, self.launches.len());
             let mut maker = Maker::new(self.call, &self.temporaries, name);
             let number = maker.open_vectors(self.machine.spread(), vectors, lanes)?;
@@ -131,21 +148,16 @@ impl Kernels<'_> {
                             place.push(maker.b.open_for(0, size, 1, LoopKind::Serial, &[]).0);
                         }
                         let vectors =
-                            if next { pieces(window[window.len() - 1], widest) } else { vec![[1, 0, 1]] };
-                        for [lanes, first, count] in vectors {
+                            if next { pieces(window[window.len() - 1], widest) } else { vec![Vectors::ONE] };
+                        for Vectors { lanes, first, count } in vectors {
                             let (vector, _) = maker.b.open_for(0, count, 1, LoopKind::Serial, &[]);
                             let own =
                                 Affine::from(vector).times(lanes).and_then(|o| o.plus(&first.into(), 1));
                             let mut own: Vec<Affine> = own.into_iter().filter(|_| next).collect();
                             let mut position: Vec<Affine> = place.iter().map(|&p| p.into()).collect();
                             position.append(&mut own);
-                            scatter.join_vector(
-                                maker,
-                                targets,
-                                (target, update),
-                                (&start, &position),
-                                (lanes, whole),
-                            )?;
+                            let part = WindowPart { start: &start, position: &position, lanes, whole };
+                            scatter.join_vector(maker, targets, (target, update), &part)?;
                             maker.b.close_for(&[]);
                         }
                         place.iter().for_each(|_| _ = maker.b.close_for(&[]));
@@ -179,14 +191,14 @@ impl Kernels<'_> {
             && window.padding[last] == (0, 0);
         let (lines, vectors) = match plain {
             true => (&windows[..last], pieces(windows[last], self.widest())),
-            false => (&windows[..], vec![[1, 0, 1]]),
+            false => (&windows[..], vec![Vectors::ONE]),
         };
         let count = elements(lines)?;
         self.task(|maker| {
             maker
                 .fold(count, &[], |maker, number, _| {
                     let at = maker.unravel(number, lines);
-                    for &[lanes, first, vectors] in &vectors {
+                    for &Vectors { lanes, first, count: vectors } in &vectors {
                         maker.fold(vectors, &[], |maker, vector, _| {
                             let mut at = at.clone();
                             if plain {
@@ -213,7 +225,7 @@ impl Kernels<'_> {
     /// come before it, or behind it.
     pub(super) fn grow_in_order(
         &mut self,
-        (axis, from_the_end): (usize, bool),
+        &Line { axis, from_the_end }: &Line,
         (operands, inits): (&[Var], &[Var]),
         shape: &[i64],
     ) -> Lowered<()> {
@@ -225,10 +237,10 @@ impl Kernels<'_> {
         let across = others.iter().copied().rev().find(|&a| shape[a] >= self.widest());
         let vectors = match across {
             Some(across) => pieces(shape[across], self.widest()),
-            None => vec![[1, 0, 1]],
+            None => vec![Vectors::ONE],
         };
         let outer: Vec<usize> = others.into_iter().filter(|&a| Some(a) != across).collect();
-        for [lanes, first, count] in vectors {
+        for Vectors { lanes, first, count } in vectors {
             let name = format!("{}_{}", self.name, self.launches.len());
             let mut maker = Maker::new(self.call, &self.temporaries, name);
             let mut sizes: Vec<i64> = outer.iter().map(|&a| shape[a]).collect();
@@ -244,28 +256,46 @@ impl Kernels<'_> {
                 let own = own.and_then(|own| lanes_from(own, lanes)).ok_or_else(overflow)?;
                 base = base.plus(&own, step[across]).ok_or_else(overflow)?;
             }
-            maker.growing_line(
-                (operands, inits, targets),
-                join,
-                (n, step[axis], from_the_end),
-                (&base, lanes),
-            )?;
+            let line = GrowingLine { base, step: step[axis], length: n, from_the_end, lanes };
+            maker.growing_line((operands, inits, targets), join, &line)?;
             self.launches.push(maker.finish());
         }
         Ok(())
     }
 }
 
+/// A line of windows that grow, or lines side by side in lanes.
+struct GrowingLine {
+    /// The first element.
+    base: Affine,
+    /// The distance from one element to the next, and how many there are.
+    step: i64,
+    length: i64,
+    /// Does it begin at its end?
+    from_the_end: bool,
+    lanes: i64,
+}
+
+/// A vector of a window of updates.
+struct WindowPart<'a> {
+    /// Where the window begins, and the position of the vector in it.
+    start: &'a [Value],
+    position: &'a [Affine],
+    lanes: i64,
+    /// Is the window inside as a whole?
+    whole: bool,
+}
+
 impl Scatter<'_> {
-    /// Joins a vector of an update, which begins at a position of its window, with the elements that it names.
+    /// Joins a vector of an update with the elements that it names.
     fn join_vector(
         &self,
         maker: &mut Maker<'_>,
         targets: &[Var],
         (target, update): (Value, Value),
-        (start, position): (&[Value], &[Affine]),
-        (lanes, whole): (i64, bool),
+        part: &WindowPart<'_>,
     ) -> Lowered<()> {
+        let &WindowPart { start, position, lanes, whole } = part;
         let strides = |shape: &[i64]| strides(shape).ok_or_else(overflow);
         let (of_target, of_update) = (strides(&self.shape)?, strides(&self.update_shape)?);
         let (mut in_target, mut in_update) = (Affine::from(0), Affine::from(0));
@@ -376,15 +406,14 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// A line of windows that grow, or a vector of lines: its length, the distance of its elements and from which end it
-    /// begins, and its first element.
+    /// A line of windows that grow, or a vector of lines.
     fn growing_line(
         &mut self,
         (operands, inits, targets): (&[Var], &[Var], &[Var]),
         join: &surject_ir::Region,
-        (n, step, from_the_end): (i64, i64, bool),
-        (base, lanes): (&Affine, i64),
+        line: &GrowingLine,
     ) -> Lowered<()> {
+        let &GrowingLine { ref base, step, length: n, from_the_end, lanes } = line;
         let lanes = lanes as usize;
         let dtype = |maker: &Self, var: Var| maker.call.function.ty(var).dtype;
         let mut first = Vec::new();

@@ -111,7 +111,7 @@ impl<'a> Kernels<'a> {
         (from, to): (&[Tensor], &[Tensor]),
         less: Less<'_, 'a>,
     ) -> Lowered<()> {
-        let (parts, whole) = lines.parts(part);
+        let Parts { count: parts, whole } = lines.parts(part);
         self.blocks(parts * (lines.total / lines.count), |maker, block| {
             let own = Part::of(maker, block, lines, part);
             let mut buffers = [buffers(maker, from, part)?, buffers(maker, from, part)?];
@@ -158,7 +158,7 @@ impl<'a> Kernels<'a> {
         (from, to): (&[Tensor], &[Tensor]),
         less: Less<'_, 'a>,
     ) -> Lowered<()> {
-        let (parts, whole) = lines.parts(part);
+        let Parts { count: parts, whole } = lines.parts(part);
         self.blocks(parts * (lines.total / lines.count), |maker, block| {
             let own = Part::of(maker, block, lines, part);
             let buffers = buffers(maker, from, part)?;
@@ -260,10 +260,17 @@ fn line_of(maker: &mut Maker<'_>, point: Value, count: i64, step: i64) -> (Value
 }
 
 impl Lines {
-    /// The parts of a line, and whether all of them are whole.
-    fn parts(&self, part: i64) -> (i64, bool) {
-        ((self.count + part - 1) / part, self.count % part == 0)
+    /// A line in parts of so many elements.
+    fn parts(&self, part: i64) -> Parts {
+        Parts { count: (self.count + part - 1) / part, whole: self.count % part == 0 }
     }
+}
+
+/// The parts of a line.
+struct Parts {
+    count: i64,
+    /// Are all of them whole?
+    whole: bool,
 }
 
 /// What a block has of a line.
@@ -278,7 +285,7 @@ struct Part {
 
 impl Part {
     fn of(maker: &mut Maker<'_>, block: Value, lines: &Lines, most: i64) -> Part {
-        let (parts, whole) = lines.parts(most);
+        let Parts { count: parts, whole } = lines.parts(most);
         let (line, number) = match parts {
             1 => (block, maker.int(0)),
             _ => (maker.quotient(block, parts), maker.remainder(block, parts)),

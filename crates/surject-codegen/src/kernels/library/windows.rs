@@ -49,9 +49,9 @@ pub(super) fn find(
 }
 
 /// Lines of windows: along which axis, and whether they go from their element to the end.
-struct Line {
-    axis: usize,
-    from_the_end: bool,
+pub(super) struct Line {
+    pub(super) axis: usize,
+    pub(super) from_the_end: bool,
 }
 
 pub(super) fn signed(sizes: &[u64]) -> Vec<i64> {
@@ -69,7 +69,7 @@ impl Kernels<'_> {
         let is_empty = elements(&shape)? == 0;
         if let Some(line) = self.line(window, &shape).filter(|_| !is_empty) {
             return match self.is_in_order() {
-                true => self.grow_in_order((line.axis, line.from_the_end), (operands, inits), &shape),
+                true => self.grow_in_order(&line, (operands, inits), &shape),
                 false => self.scan_lines(&line, (operands, inits), &shape),
             };
         }
@@ -163,13 +163,13 @@ impl Kernels<'_> {
                 }
                 Ok(())
             })?;
-            let mut apart = 1;
-            while apart < n {
+            let mut distance = 1;
+            while distance < n {
                 maker.b.effect(Op::Barrier(Level::Block));
                 each(maker, thread, (n, None), |maker, at| {
                     for (side, (now, next)) in now.iter().zip(&next).enumerate() {
                         let backwards = side == 0 && line.from_the_end;
-                        let by = maker.int(if backwards { apart } else { -apart });
+                        let by = maker.int(if backwards { distance } else { -distance });
                         let other = maker.add(at, by);
                         let (zero, end) = (maker.int(0), maker.int(n));
                         let exists = maker.within(other, zero, end);
@@ -189,7 +189,7 @@ impl Kernels<'_> {
                     Ok(())
                 })?;
                 std::mem::swap(&mut now, &mut next);
-                apart *= 2;
+                distance *= 2;
             }
             maker.b.effect(Op::Barrier(Level::Block));
             each(maker, thread, (n, None), |maker, at| {

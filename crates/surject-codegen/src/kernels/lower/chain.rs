@@ -9,6 +9,8 @@ mod online;
 
 pub use kernels::ChainKernels;
 
+use crate::kernels::chain::RowDigit;
+use crate::kernels::contraction::SubTile;
 use listed::lower_listed;
 use online::lower_online;
 
@@ -88,7 +90,7 @@ pub(crate) fn lower_chain(
         b.alloc(name, dtype, tiles.rows * chain.columns, Space::Shared)
     };
     shared.windows[0] = alloc(&mut lowering.b, "scores", &chain.first);
-    shared.windows[1] = match chain.window_bytes()[1] {
+    shared.windows[1] = match chain.window_bytes().weights {
         0 => shared.windows[0],
         _ => alloc(&mut lowering.b, "weights", &chain.middle),
     };
@@ -105,7 +107,7 @@ pub(crate) fn lower_chain(
 /// Opens the loop over blocks: the digits of the first row of each, of the fastest of which a block has some, the fastest
 /// one first; then the number of the block among those of the same rows.
 fn open_rows(w: &mut Lowering<'_>, chain: &Chain, rows: i64, beside: i64) -> Lowered<Vec<Affine>> {
-    let mut sizes: Vec<i64> = chain.digits.iter().rev().map(|d| d.1).collect();
+    let mut sizes: Vec<i64> = chain.digits.iter().rev().map(|d| d.values).collect();
     if let Some(fastest) = sizes.last_mut() {
         *fastest /= rows;
     }
@@ -231,7 +233,7 @@ impl Block<'_> {
         for &(l, step) in &phase.rows {
             let end = step * phase.expression.dag.extent(l);
             let mut at = if step == 1 { behind.clone() } else { Affine::from(0) };
-            for (digit, &(own, _)) in self.digits.iter().zip(&self.chain.digits) {
+            for (digit, &RowDigit { step: own, .. }) in self.digits.iter().zip(&self.chain.digits) {
                 if step <= own && own < end {
                     at = at.plus(digit, own / step).ok_or_else(overflow)?;
                 }
@@ -328,11 +330,11 @@ impl Block<'_> {
 
     fn warps(&self) -> i64 {
         match self.tiles.shares[0] {
-            Share::Thread([rows, _]) | Share::Warp(rows) => self.tiles.rows / rows.max(1),
-            Share::Grid { own: [rows, _], across } => {
+            Share::Thread(SubTile { rows, columns: _ }) | Share::Warp(rows) => self.tiles.rows / rows.max(1),
+            Share::Grid { own: SubTile { rows, columns: _ }, across } => {
                 self.tiles.rows / rows.saturating_mul(WARP / across.max(1)).max(1)
             }
-            Share::Warps([rows, columns]) => {
+            Share::Warps(SubTile { rows, columns }) => {
                 self.tiles.rows / rows.max(1) * (self.tiles.tiles[0][0] / columns.max(1))
             }
             Share::Group(_) => self.tiles.rows / GROUP_ROWS,

@@ -404,12 +404,12 @@ impl Lowering<'_> {
 
     /// The bits (`i32`) that any thread of a warp has.
     pub(super) fn any_of_warp(&mut self, own: Value) -> Value {
-        let (mut any, mut apart) = (own, 1usize);
-        while apart < WARP as usize {
-            let other = Op::Exchange(Source::Xor(apart), any);
+        let (mut any, mut distance) = (own, 1usize);
+        while distance < WARP as usize {
+            let other = Op::Exchange(Source::Xor(distance), any);
             let other = self.b.statement(other, &[Type::scalar(DType::I32)])[0];
             any = self.b.binary(BinaryOp::Or, any, other);
-            apart *= 2;
+            distance *= 2;
         }
         any
     }

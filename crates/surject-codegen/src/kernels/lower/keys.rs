@@ -15,6 +15,14 @@ pub(super) struct Keys {
     max: bool,
 }
 
+/// The floats of one sign that are not finite.
+struct NotFinite {
+    /// The bits of infinity.
+    infinity: i128,
+    /// How many are not a number.
+    nans: i128,
+}
+
 impl Keys {
     /// The keys with which a reduction is done, if it is one of the largest or the smallest float.
     pub(super) fn of(op: AccOp, float: DType) -> Option<Keys> {
@@ -36,7 +44,7 @@ impl Keys {
     }
 
     /// The bits of infinity, and how many floats of one sign are not a number.
-    fn ends(self) -> (i128, i128) {
+    fn not_finite(self) -> NotFinite {
         let mantissa = match self.float {
             DType::F64 => 52,
             DType::F32 => 23,
@@ -44,7 +52,7 @@ impl Keys {
             _ => 10,
         };
         let sign = 1i128 << (self.float.bits() - 1);
-        (sign - (1 << mantissa), (1 << mantissa) - 1)
+        NotFinite { infinity: sign - (1 << mantissa), nans: (1 << mantissa) - 1 }
     }
 
     fn number(self, b: &mut Builder, value: i128, like: Value) -> Value {
@@ -66,13 +74,13 @@ impl Keys {
         let ty = b.ty(x).with(self.dtype());
         let bits = b.pure(Op::Bitcast(x), ty);
         let number = self.turn(b, bits);
-        let count = self.number(b, self.ends().1, bits);
+        let count = self.number(b, self.not_finite().nans, bits);
         b.binary(if self.max { BinaryOp::Sub } else { BinaryOp::Add }, number, count)
     }
 
     /// The float of a key.
     pub(super) fn value(self, b: &mut Builder, key: Value) -> Value {
-        let count = self.number(b, self.ends().1, key);
+        let count = self.number(b, self.not_finite().nans, key);
         let number = b.binary(if self.max { BinaryOp::Add } else { BinaryOp::Sub }, key, count);
         let bits = self.turn(b, number);
         let ty = b.ty(bits).with(self.float);
@@ -81,7 +89,7 @@ impl Keys {
 
     /// The key of the infinity that never wins.
     pub(super) fn neutral(self) -> Scalar {
-        let (infinity, count) = self.ends();
+        let NotFinite { infinity, nans: count } = self.not_finite();
         // The number of the negative infinity is the complement of that of the positive one, with its sign.
         let key = if self.max { !infinity - count } else { infinity + count };
         Scalar::from_i128(self.dtype(), key)

@@ -87,13 +87,13 @@ impl Lowering<'_> {
         own: Value,
         threads: i64,
     ) -> Lowered<Value> {
-        let (mut whole, mut apart) = (own, 1);
+        let (mut whole, mut distance) = (own, 1);
         let ty = self.b.ty(own);
-        while apart < threads.min(WARP) {
-            let other = Op::Exchange(Source::Xor(apart as usize), whole);
+        while distance < threads.min(WARP) {
+            let other = Op::Exchange(Source::Xor(distance as usize), whole);
             let other = self.b.statement(other, &[ty])[0];
             whole = self.b.binary(join, whole, other);
-            apart *= 2;
+            distance *= 2;
         }
         if threads <= WARP {
             return Ok(whole);

@@ -22,13 +22,13 @@ impl Lowering<'_> {
     pub(super) fn running(&mut self, scan: &RunningScan) -> Lowered<()> {
         match (scan.running.by, scan.across) {
             (Scanners::Threads { threads, each }, Some(across)) => {
-                self.lines_of_threads(scan, across, [threads, each])
+                self.lines_of_threads(scan, across, threads, each)
             }
-            (Scanners::Threads { threads, each }, None) => self.line_of_a_block(scan, [threads, each]),
+            (Scanners::Threads { threads, each }, None) => self.line_of_a_block(scan, threads, each),
             (Scanners::Lanes { lanes, lines }, Some(across)) => {
-                self.lines_of_lanes(scan, across, [lanes, lines])
+                self.lines_of_lanes(scan, across, lanes, lines)
             }
-            (Scanners::Lanes { lanes, lines }, None) => self.line_in_lanes(scan, [lanes, lines]),
+            (Scanners::Lanes { lanes, lines }, None) => self.line_in_lanes(scan, lanes, lines),
         }
     }
 
@@ -72,7 +72,8 @@ impl Lowering<'_> {
         &mut self,
         scan: &RunningScan,
         across: LoopId,
-        [threads, lanes]: [i64; 2],
+        threads: i64,
+        lanes: i64,
     ) -> Lowered<()> {
         let along = scan.scan.along;
         let parts = (self.expression.dag.extent(across) + threads * lanes - 1) / (threads * lanes);
@@ -86,12 +87,7 @@ impl Lowering<'_> {
     }
 
     /// Lanes are neighbours along another loop; each has lines of its own.
-    fn lines_of_lanes(
-        &mut self,
-        scan: &RunningScan,
-        across: LoopId,
-        [lanes, lines]: [i64; 2],
-    ) -> Lowered<()> {
+    fn lines_of_lanes(&mut self, scan: &RunningScan, across: LoopId, lanes: i64, lines: i64) -> Lowered<()> {
         let parts = (self.expression.dag.extent(across) + lanes - 1) / lanes;
         let (tasks, part) = self.open_tasks_of_lines(&[scan.scan.along, across], parts, lines)?;
         self.lines_across(scan, across, (part.times(lanes).ok_or_else(overflow)?, lanes))?;
@@ -112,7 +108,7 @@ impl Lowering<'_> {
     }
 
     /// Each line is scanned a vector after the other.
-    fn line_in_lanes(&mut self, scan: &RunningScan, [lanes, lines]: [i64; 2]) -> Lowered<()> {
+    fn line_in_lanes(&mut self, scan: &RunningScan, lanes: i64, lines: i64) -> Lowered<()> {
         let (joined, join) = self.joint(scan)?;
         let (along, extent) = (scan.scan.along, self.expression.dag.extent(scan.scan.along));
         let (tasks, _) = self.open_tasks_of_lines(&[along], 1, lines)?;
@@ -159,12 +155,12 @@ impl Lowering<'_> {
         }
         // Each lane joins those before it, of which there are twice as many after every step.
         let size = lanes as usize;
-        let mut apart = 1;
-        while apart < size {
-            let order = (0..size).map(|l| if l < apart { l } else { size + l - apart }).collect();
+        let mut distance = 1;
+        while distance < size {
+            let order = (0..size).map(|l| if l < distance { l } else { size + l - distance }).collect();
             let earlier = self.b.pure(Op::Shuffle(neutral, own, order), ty);
             own = self.b.binary(join, earlier, own);
-            apart *= 2;
+            distance *= 2;
         }
         let value = self.b.binary(join, before, own);
         let last = if size == 1 { own } else { self.b.pure(Op::Shuffle(own, own, vec![size - 1; size]), ty) };
@@ -202,7 +198,7 @@ impl Lowering<'_> {
     }
 
     /// The threads of a block share a line.
-    fn line_of_a_block(&mut self, scan: &RunningScan, [threads, each]: [i64; 2]) -> Lowered<()> {
+    fn line_of_a_block(&mut self, scan: &RunningScan, threads: i64, each: i64) -> Lowered<()> {
         let (joined, join) = self.joint(scan)?;
         let (ty, none) = (Type::scalar(joined), self.b.splat(scan.scan.op.neutral(joined), 1));
         let along = scan.scan.along;
@@ -240,12 +236,12 @@ impl Lowering<'_> {
             };
         }
         // That of the threads of a warp, and what comes before each.
-        let mut apart = 1;
-        while apart < WARP {
-            let other = self.b.statement(Op::Exchange(Source::Up(apart as usize), whole), &[ty])[0];
+        let mut distance = 1;
+        while distance < WARP {
+            let other = self.b.statement(Op::Exchange(Source::Up(distance as usize), whole), &[ty])[0];
             let next = self.b.binary(join, other, whole);
-            whole = self.from(thread, apart, next, whole)?;
-            apart *= 2;
+            whole = self.from(thread, distance, next, whole)?;
+            distance *= 2;
         }
         let before = self.b.statement(Op::Exchange(Source::Up(1), whole), &[ty])[0];
         let mut before = self.from(thread, 1, before, none)?;

@@ -53,8 +53,8 @@ impl Lowering<'_> {
         let (columns, rows) = (self.expression.dag.extent(c.column), c.all_rows(self.expression));
         let first_column = column_block.times(wide).ok_or_else(overflow)?;
         let first_row = row_block.times(high).ok_or_else(overflow)?;
-        let column_tiles = self.tiles_of(column_block, (wide, n), columns)?;
-        let row_tiles = self.tiles_of(row_block, (high, m), rows)?;
+        let column_tiles = self.tiles_of(column_block, wide, n, columns)?;
+        let row_tiles = self.tiles_of(row_block, high, m, rows)?;
         let of_columns = self.pack_columns(c, memory.columns, (&first_column, &column_tiles))?;
         let (tile, _) = self.b.open_for(0, row_tiles, 1, LoopKind::Serial, &[]);
         let first = first_row.plus(&tile.into(), m).ok_or_else(overflow)?;
@@ -72,7 +72,7 @@ impl Lowering<'_> {
     }
 
     /// How many tiles of a size there are in a block.
-    fn tiles_of(&mut self, block: &Affine, (size, by): (i64, i64), extent: i64) -> Lowered<Affine> {
+    fn tiles_of(&mut self, block: &Affine, size: i64, by: i64, extent: i64) -> Lowered<Affine> {
         let (all, each) = (extent / by + i64::from(extent % by != 0), size / by);
         if all <= each || all % each == 0 {
             return Ok(all.min(each).into());

@@ -9,6 +9,7 @@ use crate::CodegenError;
 use crate::code::Value;
 use crate::expression::dag::{Buf, NodeId, buf};
 use crate::library::folds::{Join, Reduced, flat, initial};
+use crate::library::lanes::Positions;
 use crate::library::{Call, Writer, strides};
 use crate::lower::condition::REGISTER;
 use crate::lower::contraction::merge_vectors::interleave;
@@ -247,8 +248,7 @@ impl<'a> InLanes<'a> {
         piece: &Piece,
     ) -> Vec<Value> {
         // What runs along the reduced axis is one number for all lanes, what runs along the last one is not.
-        let different = if self.reduced.place_of[axis] == self.inner_axis { piece.step } else { 1 };
-        let counts = (different, piece.step);
+        let different = self.reduced.place_of[axis] == self.inner_axis;
         let mut of_lines = Vec::new();
         for k in 0..self.inner_points {
             if self.reduced.beside {
@@ -256,7 +256,8 @@ impl<'a> InLanes<'a> {
             }
             let number = self.reduced.number(w, inner, axis, position);
             let held = self.results.held[operand];
-            of_lines.push(w.positions_of(inner, number.first, held, counts, number.apart, self.lanes));
+            let positions = Positions { terms: piece.step, different, stride: number.stride };
+            of_lines.push(w.positions_of(inner, number.first, held, positions, self.lanes));
         }
         (0..piece.step as usize).flat_map(|k| of_lines.iter().map(move |l| l[k])).collect()
     }
@@ -273,13 +274,13 @@ impl<'a> InLanes<'a> {
     ) -> Result<Vec<Value>, CodegenError> {
         let (dtype, own, lanes) = (self.dtypes[operand], &self.reduced.own, self.lanes);
         let pointer = w.pointer(self.call.arg(operand)?)?;
-        // So many vectors, from one to the next `ahead` elements, from one lane to the next `apart`.
-        let vectors = |w: &mut Writer<'_>, count: i64, ahead: i64, apart: i64| -> Vec<Value> {
+        // So many vectors, from one to the next `offset` elements, from one lane to the next `stride`.
+        let vectors = |w: &mut Writer<'_>, count: i64, offset: i64, stride: i64| -> Vec<Value> {
             let mut vectors = Vec::new();
             for line in 0..count {
-                let ahead = w.em.int(line * ahead);
-                let at = w.add(inner, address, ahead);
-                vectors.push(w.lanes_of(inner, (pointer, at), dtype, apart, lanes));
+                let offset = w.em.int(line * offset);
+                let at = w.add(inner, address, offset);
+                vectors.push(w.lanes_of(inner, (pointer, at), dtype, stride, lanes));
             }
             vectors
         };

@@ -15,7 +15,7 @@ pub(crate) struct Target {
     /// The address of its first element.
     pub(crate) tile: Value,
     /// Elements from one row to the next.
-    pub(crate) apart: Value,
+    pub(crate) pitch: Value,
     /// Is it the output? Then there is nothing more to do.
     pub(crate) direct: Option<Value>,
 }
@@ -55,15 +55,15 @@ impl Tiles<'_> {
         (row_iv, panel): (Value, Value),
     ) -> Result<Target, CodegenError> {
         let (s, c, output) = (&self.sizes, self.c, self.output);
-        let apart = em.int(s.width);
-        let in_memory = Target { tile, apart, direct: None };
+        let pitch = em.int(s.width);
+        let in_memory = Target { tile, pitch, direct: None };
         let Some(&last) = c.rows.last() else { return Ok(in_memory) };
         if !self.is_plain_sum() {
             return Ok(in_memory);
         }
         let at = em.open(scope, Vec::new(), None);
-        let ahead = self.times(em, at, row_iv, s.high);
-        let first = em.arith(at, "arith.addi", part.first_row, ahead);
+        let distance = self.times(em, at, row_iv, s.high);
+        let first = em.arith(at, "arith.addi", part.first_row, distance);
         let digit = self.bind_rows(em, at, first);
         em.bind(at, last, digit);
         let column = self.times(em, at, panel, s.width);
@@ -77,7 +77,7 @@ impl Tiles<'_> {
         let end = em.arith(at, "arith.addi", digit, high);
         let extent = em.int(self.dag.extent(last));
         let mut whole = em.compare(at, "sle", end, extent);
-        let end = em.arith(at, "arith.addi", ahead, high);
+        let end = em.arith(at, "arith.addi", distance, high);
         let here = em.compare(at, "sle", end, part.here);
         whole = em.bin(At { scope: at, lanes: 1 }, "arith.andi", whole, here, Elem::I1);
         let full = self.dag.extent(c.lane) / s.width;
@@ -89,8 +89,8 @@ impl Tiles<'_> {
         let there = em.int(output.address.coeff(last));
         let tile =
             em.op(at, Op::Select { condition: (whole, Type::I1), values: [place, tile], ty: Type::Pointer });
-        let apart = em.pick_number(at, whole, there, apart);
+        let pitch = em.pick_number(at, whole, there, pitch);
         em.close_plain(at);
-        Ok(Target { tile, apart, direct: Some(whole) })
+        Ok(Target { tile, pitch, direct: Some(whole) })
     }
 }

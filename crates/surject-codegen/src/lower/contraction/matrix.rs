@@ -73,10 +73,10 @@ impl Tiles<'_> {
         let high = if s.rows <= SIDE as i64 { 1 } else { HIGH / SIDE };
         let function = function_of(name, high, beside);
         let size = s.elem.size() as i64;
-        let apart = self.times(em, scope, to.apart, size);
+        let pitch = self.times(em, scope, to.pitch, size);
         let [row, term, count] =
             [s.sum * size, s.width * size, s.sum / SIDE as i64].map(|number| em.int(number));
-        em.call_shared(scope, function, &[rows, columns, row, term, count, to.tile, apart]);
+        em.call_shared(scope, function, &[rows, columns, row, term, count, to.tile, pitch]);
         Ok(())
     }
 
@@ -97,11 +97,11 @@ impl Tiles<'_> {
             columns: Vec::new(),
         };
         for first in (0..HIGH as i64).step_by(EXACT) {
-            let ahead = em.int(first * terms);
-            let rows = self.offset(em, scope, rows, ahead);
-            let ahead = self.times(em, scope, to.apart, first);
-            let tile = self.offset(em, scope, to.tile, ahead);
-            let part = To { tile, apart: to.apart, direct: None };
+            let delta = em.int(first * terms);
+            let rows = self.offset(em, scope, rows, delta);
+            let delta = self.times(em, scope, to.pitch, first);
+            let tile = self.offset(em, scope, to.tile, delta);
+            let part = To { tile, pitch: to.pitch, direct: None };
             let inner = Inner { high: EXACT, reads: Some(&reads), ..inner };
             self.tile(em, scope, (rows, columns), &part, inner)?;
         }
@@ -117,7 +117,7 @@ fn function_of(product: &str, high: usize, beside: usize) -> Function {
     const N: Type = Type::I64;
     let none = Dag::default();
     let mut em = Emitter::new(&none);
-    let [rows, columns, row, term, count, tile, apart] = [P, P, N, N, N, P, N].map(|ty| em.parameter(ty));
+    let [rows, columns, row, term, count, tile, pitch] = [P, P, N, N, N, P, N].map(|ty| em.parameter(ty));
     let (root, number) = (em.root(), Elem::I8.ty(1));
     let intrinsic = |em: &mut Emitter<'_>, scope: ScopeId, name: &str, given: &[(Value, Type)]| {
         em.run(scope, Op::intrinsic(format!("llvm.x86.{name}"), given, None));
@@ -129,7 +129,7 @@ fn function_of(product: &str, high: usize, beside: usize) -> Function {
     let registers = [0, 1, 2, 3, 4, 5, 6, 7].map(|register| (em.op(root, Op::Register(register)), number));
     let [zero, one, side, line] = [0, 1, SIDE as i64, 4 * SIDE as i64].map(|number| em.int(number));
     let [all_rows, all_terms, all_apart] =
-        [row, term, apart].map(|distance| em.arith(root, "arith.muli", distance, side));
+        [row, term, pitch].map(|distance| em.arith(root, "arith.muli", distance, side));
     let sum = |high: usize, column: usize| registers[high * beside + column];
     for &register in &registers[..high * beside] {
         intrinsic(&mut em, root, "tilezero", &[register]);
@@ -155,9 +155,9 @@ fn function_of(product: &str, high: usize, beside: usize) -> Function {
     em.close_loop(body, iv, &Bounds { low: zero, high: count, step: one }, &carried);
     let lower = step(&mut em, root, tile, all_apart);
     for (high, place) in [tile, lower].into_iter().take(high).enumerate() {
-        for (column, ahead) in [zero, line].into_iter().take(beside).enumerate() {
-            let to = step(&mut em, root, place, ahead);
-            intrinsic(&mut em, root, "tilestored64", &[sum(high, column), (to, P), (apart, N)]);
+        for (column, delta) in [zero, line].into_iter().take(beside).enumerate() {
+            let to = step(&mut em, root, place, delta);
+            intrinsic(&mut em, root, "tilestored64", &[sum(high, column), (to, P), (pitch, N)]);
         }
     }
     em.finish_function(Symbol::Named(format!("tile_{product}_{high}x{beside}"))).0

@@ -148,7 +148,7 @@ impl Panel<'_> {
     }
 
     /// The distance of a row or column from the first.
-    fn ahead(&self, em: &mut Emitter<'_>, scope: ScopeId, number: Value) -> Value {
+    fn distance(&self, em: &mut Emitter<'_>, scope: ScopeId, number: Value) -> Value {
         if !self.transposed {
             return number;
         }
@@ -216,23 +216,23 @@ impl Panel<'_> {
         let width = if self.tight { count } else { self.width };
         let mut vectors = Vec::new();
         for first in (0..width).step_by(lanes) {
-            let ahead = em.int(first as i64);
+            let distance = em.int(first as i64);
             let active = count.saturating_sub(first).min(lanes);
-            let number = em.arith(scope, "arith.addi", minor.base, ahead);
+            let number = em.arith(scope, "arith.addi", minor.base, distance);
             let binds: Vec<(LoopId, Value)> =
                 minor.loops.iter().copied().zip(digits(em, scope, &minor.loops, number)).collect();
             let known = match active {
                 0 => Vec::new(),
                 _ => self.known(em, scope, binds.clone(), Some((l, lanes)), active)?,
             };
-            vectors.push((ahead, binds, known, active));
+            vectors.push((distance, binds, known, active));
         }
         let open = self.nest(em, scope, None);
         let inner = open.last().map_or(scope, |o| o.scope);
-        for (ahead, binds, known, active) in vectors {
+        for (distance, binds, known, active) in vectors {
             if active == 0 {
                 let zero = em.constant(self.elem, 0, lanes);
-                let place = self.place(em, inner, (to, width), ahead);
+                let place = self.place(em, inner, (to, width), distance);
                 self.write(em, inner, zero, place, lanes);
                 continue;
             }
@@ -241,7 +241,7 @@ impl Panel<'_> {
             known.into_iter().for_each(|(node, value)| em.seed(part, node, value));
             let number = self.number(em.dag, &open);
             let value = self.element(em, part, number, lanes)?;
-            let place = self.place(em, part, (to, width), ahead);
+            let place = self.place(em, part, (to, width), distance);
             if self.tight && active < lanes {
                 self.write_some(em, part, value, place, Lanes { active, lanes });
             } else {
@@ -282,8 +282,8 @@ impl Panel<'_> {
         let last = em.int(extent - 1);
         let mut values = Vec::new();
         for point in 0..points {
-            let ahead = em.int(point);
-            let mut position = em.arith(scope, "arith.addi", first, ahead);
+            let distance = em.int(point);
+            let mut position = em.arith(scope, "arith.addi", first, distance);
             // The last element may have fewer points.
             let mut inside = None;
             if point > 0 && extent % points != 0 {
@@ -330,9 +330,9 @@ impl Panel<'_> {
     }
 
     /// The number of a row or column that exists.
-    fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, ahead: Value) -> Value {
+    fn clamped(&self, em: &mut Emitter<'_>, scope: ScopeId, minor: &Minor, distance: Value) -> Value {
         let last = em.int(minor.count - 1);
-        let number = em.arith(scope, "arith.addi", minor.base, ahead);
+        let number = em.arith(scope, "arith.addi", minor.base, distance);
         em.arith(scope, "arith.minsi", number, last)
     }
 
@@ -352,8 +352,8 @@ impl Panel<'_> {
             let part = em.open(scope, Vec::new(), None);
             let first = em.name();
             let base = em.arith(part, "arith.addi", minor.base, first);
-            let ahead = self.ahead(em, part, first);
-            let to = em.element(to, ahead, self.elem, part);
+            let distance = self.distance(em, part, first);
+            let to = em.element(to, distance, self.elem, part);
             let minor = Minor { loops: minor.loops.clone(), base, count: minor.count };
             self.group(em, part, &minor, to, (l, group))?;
             let bounds = em.whole(0, self.width as i64, group as i64);
@@ -375,8 +375,8 @@ impl Panel<'_> {
         let lanes = self.across_lanes(em.dag, l);
         let mut positions = Vec::new();
         for i in 0..group {
-            let ahead = em.int(i as i64);
-            let number = self.clamped(em, scope, minor, ahead);
+            let distance = em.int(i as i64);
+            let number = self.clamped(em, scope, minor, distance);
             let position = digits(em, scope, &minor.loops, number);
             let binds: Vec<(LoopId, Value)> = minor.loops.iter().copied().zip(position).collect();
             let known = self.known(em, scope, binds.clone(), None, 1)?;
@@ -454,8 +454,8 @@ impl Panel<'_> {
         let number = em.int(extent / points);
         for (i, binds) in rows.enumerate() {
             let place = em.open(scope, vec![(l, number)], None);
-            let ahead = em.int(i as i64);
-            let to = self.place(em, place, (to, self.width), ahead);
+            let distance = em.int(i as i64);
+            let to = self.place(em, place, (to, self.width), distance);
             em.close_plain(place);
             let mut values = vec![em.constant(self.elem, 0, 1); pairs.points()];
             for (point, value) in (extent - extent % points..extent).zip(&mut values) {
@@ -499,18 +499,18 @@ impl Panel<'_> {
         let position = em.arith(inner, "arith.minsi", iv, last);
         em.bind(inner, along, position);
         let mut vectors = Vec::new();
-        for ahead in 0..lanes {
+        for distance in 0..lanes {
             let part = em.open(inner, binds.clone(), Some((l, lanes)));
-            let ahead = em.int(ahead as i64);
-            let number = em.arith(part, "arith.addi", position, ahead);
+            let distance = em.int(distance as i64);
+            let number = em.arith(part, "arith.addi", position, distance);
             vectors.push(self.element(em, part, Some(number), lanes)?);
             em.close_plain(part);
         }
         for (row, value) in interleave(em, inner, vectors, self.elem, lanes).into_iter().enumerate() {
-            let ahead = em.int(row as i64);
-            let row = em.arith(inner, "arith.addi", first, ahead);
-            let ahead = self.ahead(em, inner, row);
-            let place = self.place(em, inner, (to, self.width), ahead);
+            let distance = em.int(row as i64);
+            let row = em.arith(inner, "arith.addi", first, distance);
+            let distance = self.distance(em, inner, row);
+            let place = self.place(em, inner, (to, self.width), distance);
             self.write(em, inner, value, place, lanes);
         }
         let bounds = |em: &mut Emitter<'_>, end: i64| Bounds {
@@ -542,8 +542,8 @@ impl Panel<'_> {
         let inner = open.last().map_or(part, |o| o.scope);
         let number = self.number(em.dag, &open);
         let value = self.element(em, inner, number, 1)?;
-        let ahead = self.ahead(em, inner, iv);
-        let place = self.place(em, inner, (to, self.width), ahead);
+        let distance = self.distance(em, inner, iv);
+        let place = self.place(em, inner, (to, self.width), distance);
         self.write(em, inner, value, place, 1);
         close_all(em, open);
         let bounds = em.whole(0, self.width as i64, 1);

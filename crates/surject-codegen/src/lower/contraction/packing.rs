@@ -10,7 +10,7 @@ use crate::code::Value;
 use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::expression::output::buffers;
-use crate::lower::contraction::apart::Given;
+use crate::lower::contraction::outlined::Given;
 use crate::lower::contraction::pack::{Minor, Panel};
 use crate::lower::contraction::pairs::{Least, marked};
 use crate::lower::contraction::{Tiles, open_share};
@@ -49,7 +49,7 @@ impl Tiles<'_> {
             self.mark_panels(&mut em, scope, (iv, until), to)?;
         }
         em.close_loop(scope, iv, &Bounds { step, ..bounds }, &[]);
-        let how = if self.terms_apart().is_some() { " side by side" } else { "" };
+        let how = if self.terms_of_pages().is_some() { " side by side" } else { "" };
         let text = format!("pack {total} x [{} {}]{how} tasks {tasks}", s.sum, s.width);
         let mut kernel = finish(em, buffers, tasks, vec![columns], text)?;
         // Every element is read and written.
@@ -81,12 +81,12 @@ impl Tiles<'_> {
         to: Value,
     ) -> Result<(), CodegenError> {
         let c = self.c;
-        if !self.apart {
+        if !self.outlined {
             return self.pack_panels(em, scope, (from, until), (&c.columns, to));
         }
         let tensors = buffers(self.dag, &[], &[c.factors[1]]);
         let given = Given { pointers: &[to], numbers: &[from, until], loops: &c.batch, tensors: &tensors };
-        self.apart(em, scope, ("columns", given), |em, scope, to, panels| {
+        self.outlined(em, scope, ("columns", given), |em, scope, to, panels| {
             self.pack_panels(em, scope, (panels[0], panels[1]), (&c.columns, to[0]))
         })
     }
@@ -106,7 +106,7 @@ impl Tiles<'_> {
             (self.minor(em, scope, panel), self.offset(em, scope, to, start))
         };
         let bounds = Bounds { low: from, high: until, step: em.int(1) };
-        if let Some(terms) = self.terms_apart() {
+        if let Some(terms) = self.terms_of_pages() {
             return self.pack_beside(em, scope, &bounds, each, terms);
         }
         let (panel, iv) = (em.open(scope, Vec::new(), None), em.name());
@@ -126,9 +126,9 @@ impl Tiles<'_> {
 
     /// The terms of a panel where several panels are packed side by side: each row of the column factor lies in another
     /// page, of which there are many, and one panel after the other would come back to all of them.
-    pub(crate) fn terms_apart(&self) -> Option<i64> {
+    pub(crate) fn terms_of_pages(&self) -> Option<i64> {
         let s = &self.sizes;
-        let terms = self.c.column_pack(&self.sizes).apart(self.dag, &[self.c.lane])?;
+        let terms = self.c.column_pack(&self.sizes).terms_of_pages(self.dag, &[self.c.lane])?;
         let bytes = s.panels * s.column_panel() * s.elem.size() as i64;
         let least = self.target.thresholds.packed_beside_l2_shares * self.target.l2_share_bytes as f64;
         (s.panels > 1 && bytes as f64 >= least && terms >= 4 * TERMS).then_some(terms)

@@ -9,8 +9,8 @@ use crate::CodegenError;
 use crate::code::{Op, Value};
 use crate::expression::address::{Lin, LoopSet};
 use crate::expression::output::buffers;
-use crate::lower::contraction::apart::Given;
 use crate::lower::contraction::direct::Target;
+use crate::lower::contraction::outlined::Given;
 use crate::lower::contraction::tile::Inner;
 use crate::lower::contraction::windows::Place;
 use crate::lower::contraction::{Tiles, pairs};
@@ -103,8 +103,8 @@ impl Tiles<'_> {
         let rows = self.offset(em, row, part.rows, start);
         let place = match &self.windows {
             Some(windows) => {
-                let ahead = self.times(em, row, row_iv, s.high);
-                let first = em.arith(row, "arith.addi", part.first_row, ahead);
+                let distance = self.times(em, row, row_iv, s.high);
+                let first = em.arith(row, "arith.addi", part.first_row, distance);
                 Some(self.place(em, row, windows, first)?)
             }
             None => None,
@@ -176,8 +176,8 @@ impl Tiles<'_> {
         }
         let number = em.arith(column, "arith.subi", column_iv, low);
         let above = self.times(em, column, number, s.width * s.block);
-        let ahead = self.times(em, column, row_iv, s.width * s.high);
-        let place = em.arith(column, "arith.addi", above, ahead);
+        let distance = self.times(em, column, row_iv, s.width * s.high);
+        let place = em.arith(column, "arith.addi", above, distance);
         let tile = self.offset(em, column, part.tile, place);
         if let Pass::Terms(first, _) = pass {
             let stride = self.in_place.as_ref().map_or(s.width, |p| p.stride);
@@ -242,20 +242,20 @@ impl Tiles<'_> {
     ) -> Result<(), CodegenError> {
         let (s, c) = (&self.sizes, self.c);
         let &OpenTile { row_iv, column, panel, .. } = at;
-        let ahead = self.times(em, column, row_iv, s.high);
-        let first = em.arith(column, "arith.addi", part.first_row, ahead);
+        let distance = self.times(em, column, row_iv, s.high);
+        let first = em.arith(column, "arith.addi", part.first_row, distance);
         // A tile that begins earlier has the rows from there on.
         if let Some(earlier) = place.and_then(|p| p.earlier.as_ref()) {
             let skipped = self.times(em, column, *earlier, s.width);
             tile = self.offset(em, column, tile, skipped);
         }
         let rest = em.open(column, Vec::new(), None);
-        if self.stores_apart() {
+        if self.stores_outlined() {
             let tensors = buffers(self.dag, &[self.output.to], &read_by_tiles(self.dag, self.output, c)[1..]);
             let loops = [c.batch.as_slice(), &c.columns].concat();
             let (pointers, numbers) = ([tile], [first, panel]);
             let given = Given { pointers: &pointers, numbers: &numbers, loops: &loops, tensors: &tensors };
-            self.apart(em, rest, ("store", given), |em, scope, tile, at| {
+            self.outlined(em, rest, ("store", given), |em, scope, tile, at| {
                 self.store(em, scope, (at[0], None), at[1], tile[0])
             })?;
         } else {

@@ -22,7 +22,7 @@ use crate::schedule::blocks;
 use crate::schedule::contraction::sizes;
 use crate::schedule::contraction::terms::together;
 use crate::schedule::contraction::windows::{Reads, Terms};
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use surject_ir::AccOp;
 
 /// Terms whose columns are in one vector.
@@ -33,7 +33,7 @@ pub(crate) struct Group {
     /// All terms of the innermost loop.
     pub(crate) count: i64,
     /// Elements from the columns of one term to those of the next.
-    pub(crate) apart: i64,
+    pub(crate) stride: i64,
     /// Lanes of the vector.
     lanes: usize,
 }
@@ -108,14 +108,14 @@ impl Tiles<'_> {
         let &Terms { count, stride: 1 } = inner.reads.filter(|_| c.grouped)?.nest.last()? else {
             return None;
         };
-        let apart = self.between_terms(inner.active);
+        let stride = self.between_terms(inner.active);
         let lanes = self.target.vector_bytes / s.elem.size();
-        let terms = together(apart, lanes, self.target)?;
-        let next = apart == inner.active || self.in_place.is_none();
+        let terms = together(stride, lanes, self.target)?;
+        let next = stride == inner.active || self.in_place.is_none();
         // Beside the sums there are the columns, an element of a row, and how that is spread.
         let fits = inner.high + 3 <= self.target.vector_registers;
         let holds = inner.terms.is_none() && next && fits && count >= terms;
-        holds.then_some(Group { terms, count, apart, lanes })
+        holds.then_some(Group { terms, count, stride, lanes })
     }
 
     /// The sums of all terms, from the tile in memory or from nothing, into the tile in memory.
@@ -128,7 +128,7 @@ impl Tiles<'_> {
     ) -> Result<(), CodegenError> {
         let mut t = self.summed(em, ends, inner)?;
         // The same columns in the next pass: what lies between is less than a cache holds.
-        let ahead = inner.terms.map(|_| self.times(em, scope, ends.stride, self.sizes.pass));
+        let distance = inner.terms.map(|_| self.times(em, scope, ends.stride, self.sizes.pass));
         let levels = self.levels(em, (&t.inner, t.group), ends.count);
         let in_blocks = levels.iter().any(|l| l.anew);
         if in_blocks {
@@ -144,10 +144,10 @@ impl Tiles<'_> {
         };
         let (sums, places) = names.split_at(t.sums());
         let from = From { a: places[0], b: places[1] };
-        if let Some(ahead) = ahead {
-            let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, ahead));
+        if let Some(distance) = distance {
+            let (size, next) = (self.sizes.elem.size(), self.offset(em, *innermost, from.b, distance));
             for line in (0..t.all.iter().sum()).step_by(64 / size) {
-                prefetch(em, *innermost, (next, line as i64), self.sizes.elem, Ask::Soon);
+                prefetch(em, *innermost, (next, line as i64), self.sizes.elem, PrefetchHint::Soon);
             }
         }
         let next = match t.group {
@@ -189,10 +189,10 @@ impl Tiles<'_> {
         let mut row = t.ends.tile;
         for i in 0..t.sums() {
             if i > 0 && i % vectors == 0 {
-                row = self.offset(em, scope, row, t.ends.apart);
+                row = self.offset(em, scope, row, t.ends.pitch);
             }
-            let ahead = i % vectors * most;
-            places.push(self.ahead_of(em, scope, row, ahead as i64));
+            let distance = i % vectors * most;
+            places.push(self.pointer_at(em, scope, row, distance as i64));
         }
         places
     }
@@ -277,7 +277,7 @@ impl Tiles<'_> {
     ) -> Result<Vec<Value>, CodegenError> {
         // The columns go on where they are; the rows of an outer loop go on from where they began.
         let on = match t.group {
-            Some(group) => em.int(group.terms * group.apart),
+            Some(group) => em.int(group.terms * group.stride),
             None => t.ends.stride,
         };
         let Some(inside) = open.last() else { return Ok(next) };
@@ -296,7 +296,7 @@ impl Tiles<'_> {
                 let rest = group.count % group.terms;
                 let from = From { a: sums[carries], b: columns_then };
                 next = self.add_group(em, outer, from, &next, (t, group, rest));
-                let on = em.int(rest * group.apart);
+                let on = em.int(rest * group.stride);
                 columns_then = self.offset(em, outer, columns_then, on);
             }
             if level.anew {
@@ -426,7 +426,7 @@ impl Tiles<'_> {
     }
 
     /// The element of a known number behind a pointer.
-    fn ahead_of(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: Value, number: i64) -> Value {
+    fn pointer_at(&self, em: &mut Emitter<'_>, scope: ScopeId, pointer: Value, number: i64) -> Value {
         let of = self.sizes.elem.ty(1);
         em.op(scope, Op::Element { pointer, index: Index::Number(number), of })
     }
@@ -437,7 +437,7 @@ impl Tiles<'_> {
             Some(place) => self.offset(em, scope, a, *place),
             None => {
                 let step = t.inner.reads.map_or(1, |r| r.step);
-                self.ahead_of(em, scope, a, row as i64 * step)
+                self.pointer_at(em, scope, a, row as i64 * step)
             }
         }
     }
@@ -457,7 +457,7 @@ impl Tiles<'_> {
         let mut vector = Vec::new();
         for (v, &lanes) in t.all.iter().enumerate() {
             let exist = usize::try_from(t.inner.active).unwrap_or(0).saturating_sub(v * most).min(lanes);
-            let from = self.ahead_of(em, scope, b, (v * most) as i64);
+            let from = self.pointer_at(em, scope, b, (v * most) as i64);
             vector.push(self.first_of(em, scope, from, Lanes { active: exist, lanes }));
         }
         let mut next: Vec<Value> = vec![Value::NONE; sums.len()];
@@ -526,10 +526,10 @@ impl Tiles<'_> {
         (t, group, terms): (&Tile<'_>, Group, i64),
     ) -> Vec<Value> {
         let elem = self.sizes.elem;
-        let active = Lanes { active: (terms * group.apart) as usize, lanes: group.lanes };
+        let active = Lanes { active: (terms * group.stride) as usize, lanes: group.lanes };
         let columns = self.first_of(em, scope, b, active);
         let width = (group.terms as usize).next_power_of_two();
-        let lane = |lane: usize| (lane as i64 / group.apart).min(group.terms - 1);
+        let lane = |lane: usize| (lane as i64 / group.stride).min(group.terms - 1);
         let spread: Vec<i64> = (0..group.lanes).map(lane).collect();
         let mut next = Vec::new();
         for (row, sum) in sums.iter().enumerate() {
@@ -553,7 +553,7 @@ impl Tiles<'_> {
         let add = if elem == elem.int() { "arith.addi" } else { "arith.addf" };
         let mut joined: Option<Value> = None;
         for term in 0..group.terms {
-            let lane = |lane: usize| (term * group.apart + lane as i64).min(group.lanes as i64 - 1);
+            let lane = |lane: usize| (term * group.stride + lane as i64).min(group.lanes as i64 - 1);
             let columns: Vec<i64> = (0..lanes).map(lane).collect();
             let part = em.shuffled((sum, sum), &columns, (elem, group.lanes), scope);
             joined = Some(match joined {

@@ -39,7 +39,7 @@ pub(crate) struct Ends {
     pub(crate) count: Value,
     pub(crate) tile: Value,
     /// Elements from one row of the tile to the next.
-    pub(crate) apart: Value,
+    pub(crate) pitch: Value,
 }
 
 impl Tiles<'_> {
@@ -59,7 +59,7 @@ impl Tiles<'_> {
         if c.matrix && inner.high == c.tile.high {
             return self.in_registers(em, scope, (rows, columns), to, inner);
         }
-        let Target { tile, apart, .. } = to;
+        let Target { tile, pitch, .. } = to;
         let Node::Reduce { op, body, .. } = self.dag[c.node].node else {
             return Err(CodegenError::malformed("a contraction that reduces nothing"));
         };
@@ -68,7 +68,7 @@ impl Tiles<'_> {
         let terms = inner.reads.and_then(|r| r.nest.last()).map_or(s.sum, |innermost| innermost.count);
         let count = inner.terms.or(inner.count).unwrap_or_else(|| em.int(terms));
         if op != AccOp::Add || !self.is_product(body) {
-            let ends = Ends { rows, columns, stride, count, tile: *tile, apart: *apart };
+            let ends = Ends { rows, columns, stride, count, tile: *tile, pitch: *pitch };
             return self.terms(em, scope, ends, inner);
         }
         let (lanes, vectors, high) = (c.tile.lanes, c.tile.vectors, inner.high);
@@ -79,7 +79,7 @@ impl Tiles<'_> {
             name.push_str(if holds { word } else { "" });
         }
         if let Some(group) = group {
-            name.push_str(&format!("_{}of{}x{}", group.terms, group.count, group.apart));
+            name.push_str(&format!("_{}of{}x{}", group.terms, group.count, group.stride));
         }
         if inner.active != s.width {
             name.push_str(&format!("_{}", inner.active));
@@ -110,11 +110,11 @@ impl Tiles<'_> {
             stride: own.parameter(Type::I64),
             count: own.parameter(Type::I64),
             tile: own.parameter(Type::Pointer),
-            apart: own.parameter(Type::I64),
+            pitch: own.parameter(Type::I64),
         };
         self.terms(&mut own, root, ends, inner)?;
         let (function, _) = own.finish_function(Symbol::Named(name));
-        em.call_shared(scope, function, &[rows, columns, stride, count, *tile, *apart]);
+        em.call_shared(scope, function, &[rows, columns, stride, count, *tile, *pitch]);
         Ok(())
     }
 

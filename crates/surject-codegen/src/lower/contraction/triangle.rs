@@ -48,8 +48,8 @@ impl Tiles<'_> {
         if triangle.columns.is_empty() && !skips_terms {
             return Ok(None);
         }
-        let ahead = self.times(em, scope, row_iv, s.high);
-        let first = em.arith(scope, "arith.addi", part.first_row, ahead);
+        let distance = self.times(em, scope, row_iv, s.high);
+        let first = em.arith(scope, "arith.addi", part.first_row, distance);
         let (high, one) = (em.int(s.high), em.int(1));
         let end = em.arith(scope, "arith.addi", first, high);
         let all = em.arith(scope, "arith.addi", part.first_row, part.here);

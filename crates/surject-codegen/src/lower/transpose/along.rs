@@ -22,7 +22,7 @@ pub(super) struct Along {
 
 impl Along {
     /// How far apart rows are that follow each other, if all are.
-    pub(super) fn apart(&self, address: &Lin) -> Option<i64> {
+    pub(super) fn distance(&self, address: &Lin) -> Option<i64> {
         self.digits.is_empty().then(|| address.coeff(self.all))
     }
 

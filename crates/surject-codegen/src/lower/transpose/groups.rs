@@ -1,15 +1,15 @@
 //! Columns of a transposition in groups: while one is moved, the next one comes.
 //!
 //! Blocks read a line of many columns, one after the other, and no processor foresees that. So while a group of columns is
-//! moved, the next group is asked for into the second cache, column by column of a strip, in the order in which memory has
-//! it; each block asks for as many lines as it moves. And since the blocks of a group are done one after the other, what
+//! moved, the next group is prefetched into the second cache, column by column of a strip, in the order in which memory has
+//! it; each block prefetches as many lines as it moves. And since the blocks of a group are done one after the other, what
 //! they store past the caches lies side by side, several lines of it.
 //!
-//! Tiles ask for the next tile while they leave.
+//! Tiles prefetch the next tile while they leave.
 //!
 //! `f32[4096,4096]` takes 0.69 of the time on one thread and 0.75 on two, where it has 0.93 of the speed of a copy; through
-//! tiles, `f32[4003,4205]` takes 0.64 and 0.56 (Zen 4). It is the order that matters: asked for in the order of the
-//! blocks, the same lines gain little. And they have to be asked for in between: all for a row of blocks at once takes
+//! tiles, `f32[4003,4205]` takes 0.64 and 0.56 (Zen 4). It is the order that matters: prefetched in the order of the
+//! blocks, the same lines gain little. And they have to be prefetched in between: all for a row of blocks at once takes
 //! longer.
 
 use crate::code::Value;
@@ -22,7 +22,7 @@ use crate::lower::row::Row;
 use crate::lower::transpose::along::Along;
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::transpose::{bytes_apart, places};
 use crate::{CodegenError, Target};
 
@@ -36,11 +36,11 @@ const NEAR: i64 = 2048;
 const PLACES: i64 = 8;
 
 /// A line that will be read, by its address and how many elements lie between.
-pub(super) type Ahead = (Value, i64, Elem);
+pub(super) type PrefetchedLine = (Value, i64, Elem);
 
-/// Moves the block at a row and a column, and asks for lines meanwhile.
+/// Moves the block at a row and a column, and prefetches lines meanwhile.
 pub(super) type Moves<'a> =
-    &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value), Vec<Ahead>) -> Result<(), CodegenError>;
+    &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value), Vec<PrefetchedLine>) -> Result<(), CodegenError>;
 
 /// Writes what is done for the rows from one to another.
 pub(super) type Rows<'a> = &'a dyn Fn(&mut Emitter<'_>, ScopeId, (Value, Value)) -> Result<(), CodegenError>;
@@ -66,8 +66,8 @@ impl Row<'_> {
         let cache = target.l2_bytes() as i64;
         let small = |&load: &NodeId| match &dag[load].node {
             Node::Load { address, .. } => {
-                let apart = bytes_apart(dag, load, address, last);
-                apart % LINE != 0 || apart.saturating_abs() <= NEAR || places(cache, apart) < PLACES
+                let distance = bytes_apart(dag, load, address, last);
+                distance % LINE != 0 || distance.saturating_abs() <= NEAR || places(cache, distance) < PLACES
             }
             _ => true,
         };
@@ -101,7 +101,7 @@ impl Row<'_> {
         let (group, turn) = (em.int(group), steps(em, across, (at, column), lanes));
         let begun = em.arith(across, "arith.muli", begun, group);
         let turn = em.arith(across, "arith.addi", begun, turn);
-        let lines = self.to_ask(em, across, strip, turn, &next)?;
+        let lines = self.to_prefetch(em, across, strip, turn, &next)?;
         block(em, across, (row, at), lines)?;
         let [rows, columns] = [block_rows, lanes].map(|step| em.int(step));
         let columns = Bounds { low: column, high: to, step: columns };
@@ -123,8 +123,8 @@ impl Row<'_> {
         let some = em.open(scope, Vec::new(), None);
         let begin = em.name();
         let turn = steps(em, some, (begin, strip.first), step);
-        for (base, ahead, elem) in self.to_ask(em, some, strip, turn, &next)? {
-            prefetch(em, some, (base, ahead), elem, Ask::Soon);
+        for (base, offset, elem) in self.to_prefetch(em, some, strip, turn, &next)? {
+            prefetch(em, some, (base, offset), elem, PrefetchHint::Soon);
         }
         let step = em.int(step);
         let stop = em.arith(some, "arith.addi", begin, step);
@@ -134,24 +134,24 @@ impl Row<'_> {
         Ok(())
     }
 
-    /// What is asked for of the columns that are next, whose first element is at `next`, at a turn of these: as many lines
+    /// What is prefetched of the columns that are next, whose first element is at `next`, at a turn of these: as many lines
     /// of each load as a block has, column by column of a strip, as they lie in memory.
-    fn to_ask(
+    fn to_prefetch(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
         strip: &Strip<'_>,
         turn: Value,
         next: &(Value, Value),
-    ) -> Result<Vec<Ahead>, CodegenError> {
+    ) -> Result<Vec<PrefetchedLine>, CodegenError> {
         let malformed = || CodegenError::malformed("a block of something that is not loaded");
         let elements = strip.rows_of.block as i64 * self.schedule.lanes as i64;
-        let mut asked = Vec::new();
+        let mut prefetched = Vec::new();
         for &load in &strip.rows_of.loads {
             let Node::Load { buf, address, .. } = em.dag[load].node.clone() else { return Err(malformed()) };
             let (pointer, elem) = (em.pointer(buf)?, Elem::in_memory(em.dag[load].dtype));
-            let (size, apart) = (elem.size() as i64, address.coeff(strip.last));
-            let whole = apart.checked_mul(size).is_some_and(|bytes| bytes % LINE == 0);
+            let (size, distance) = (elem.size() as i64, address.coeff(strip.last));
+            let whole = distance.checked_mul(size).is_some_and(|bytes| bytes % LINE == 0);
             let lines = (strip.rows * size + LINE - 1) / LINE + i64::from(!whole);
             // A column takes some turns, or a turn some columns.
             let block = (elements * size / LINE).max(1);
@@ -167,11 +167,11 @@ impl Row<'_> {
             let at = vec![(strip.rows_of.all, row), (strip.last, column)];
             let base = em.corner(pointer, (&address, elem), at, scope);
             for column in 0..columns {
-                let column = column.checked_mul(apart).ok_or_else(malformed)?;
-                asked.extend((0..share).map(|line| (base, column + line * LINE / size, elem)));
+                let column = column.checked_mul(distance).ok_or_else(malformed)?;
+                prefetched.extend((0..share).map(|line| (base, column + line * LINE / size, elem)));
             }
         }
-        Ok(asked)
+        Ok(prefetched)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::lower::row::Row;
 use crate::lower::transpose::Block;
 use crate::lower::transpose::along::Along;
 use crate::machine::elem::Elem;
-use crate::schedule::prefetch::Ask;
+use crate::schedule::prefetch::PrefetchHint;
 
 impl Row<'_> {
     /// The rows of a block of a load whose elements lie next to each other along the columns of memory: each a
@@ -38,20 +38,20 @@ impl Row<'_> {
         let base = em.corner(pointer, (&address, elem), binds, scope);
         // The next block; and where memory is touched in a way that LLVM cannot analyse, it does not compare every
         // load of a block with every store, which takes longer than all else.
-        prefetch(em, scope, (base, rows as i64), elem, Ask::Now);
-        let apart = address.coeff(last);
+        prefetch(em, scope, (base, rows as i64), elem, PrefetchHint::Now);
+        let distance = address.coeff(last);
         if block.reach.far {
             for line in (0..lanes as i64).filter(|line| *line < block.active as i64) {
-                let ahead = (lanes as i64 + line).checked_mul(apart).ok_or_else(malformed)?;
-                prefetch(em, scope, (base, ahead), elem, Ask::Soon);
+                let offset = (lanes as i64 + line).checked_mul(distance).ok_or_else(malformed)?;
+                prefetch(em, scope, (base, offset), elem, PrefetchHint::Soon);
             }
         }
         if !block.reach.meet && block.first == 0 && lanes == block.active && lanes % rows == 0 {
-            let lines: Option<Vec<i64>> = (0..lanes as i64).map(|line| line.checked_mul(apart)).collect();
+            let lines: Option<Vec<i64>> = (0..lanes as i64).map(|line| line.checked_mul(distance)).collect();
             let lines = lines.ok_or_else(malformed)?;
-            let lines = lines.iter().map(|&ahead| {
-                let ahead = em.int(ahead);
-                let from = em.element(base, ahead, elem, scope);
+            let lines = lines.iter().map(|&offset| {
+                let offset = em.int(offset);
+                let from = em.element(base, offset, elem, scope);
                 em.neighbours(from, None, (elem, rows), scope)
             });
             let lines: Vec<Value> = lines.collect();
@@ -69,9 +69,9 @@ impl Row<'_> {
                     chunk.push(em.constant(elem, 0, size));
                     continue;
                 }
-                let ahead = (line as i64).checked_mul(apart).ok_or_else(malformed)?;
-                let ahead = em.int(ahead.checked_add((k * size) as i64).ok_or_else(malformed)?);
-                let from = em.element(base, ahead, elem, scope);
+                let offset = (line as i64).checked_mul(distance).ok_or_else(malformed)?;
+                let offset = em.int(offset.checked_add((k * size) as i64).ok_or_else(malformed)?);
+                let from = em.element(base, offset, elem, scope);
                 let (ty, bytes) = (elem.ty(size), elem.size());
                 chunk.push(em.op(scope, Op::aligned_load(from, ty, bytes)));
             }

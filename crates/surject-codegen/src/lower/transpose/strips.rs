@@ -32,7 +32,7 @@ impl<'a> TileMemory<'a> {
     /// Reserves memory for a tile, with room for what a row has of its last line.
     pub(super) fn reserve(em: &mut Emitter<'_>, tile: &'a Tile) -> TileMemory<'a> {
         let elem = Elem::in_memory(em.dag[tile.outputs[1][0].root].dtype);
-        let (root, count) = (em.root(), em.int(tile.rows * tile.apart + LINE / elem.size() as i64));
+        let (root, count) = (em.root(), em.int(tile.rows * tile.pitch + LINE / elem.size() as i64));
         let alloca = Op::Alloca { count, of: elem.ty(1), alignment: Some(64) };
         TileMemory { tile, elem, pointer: em.op(root, alloca) }
     }
@@ -134,8 +134,8 @@ impl Strips<'_> {
         let to = em.arith(part, "arith.addi", from, bounds.step);
         let to = em.arith(part, "arith.minsi", to, bounds.high);
         // Rows and columns count from those of the tensor.
-        let apart = em.int(tile.apart);
-        let before = em.arith(part, "arith.muli", open.strip.first, apart);
+        let pitch = em.int(tile.pitch);
+        let before = em.arith(part, "arith.muli", open.strip.first, pitch);
         let before = em.arith(part, "arith.addi", before, from);
         let line = em.int(LINE / elem.size() as i64);
         let before = em.arith(part, "arith.subi", line, before);
@@ -243,7 +243,7 @@ impl Strips<'_> {
                 part,
                 flat,
                 &TaskRange { low, high },
-                (0..self.rows * self.columns, Ends::Asked),
+                (0..self.rows * self.columns, Ends::Prefetched),
             );
         }
         let rows = |em: &mut Emitter<'_>, scope: ScopeId, (low, high): (Value, Value)| {

@@ -27,7 +27,7 @@ pub(super) struct Tile {
     pub(super) rows: i64,
     pub(super) columns: i64,
     /// From row to row, in elements.
-    pub(super) apart: i64,
+    pub(super) pitch: i64,
 }
 
 /// The tile of a schedule whose results leave the nearest caches though their rows do not begin alike.
@@ -41,8 +41,8 @@ pub(super) fn tile(
     let ([output], Some(&last)) = (outputs, schedule.order.last()) else { return None };
     let (lanes, dtype) = (schedule.lanes as i64, dag[output.root].dtype);
     let size = Elem::in_memory(dtype).size() as i64;
-    let apart = along.apart(&output.address);
-    let meet = !schedule.streams && apart.is_some_and(|apart| meet(apart.saturating_mul(size)));
+    let distance = along.distance(&output.address);
+    let meet = !schedule.streams && distance.is_some_and(|distance| meet(distance.saturating_mul(size)));
     let across = target.split_store_bytes.is_some_and(|least| size as usize >= least) && !schedule.streams;
     let whole = begin_alike(dag, outputs, last) || across;
     // Past the caches each part of a line would go to memory by itself.
@@ -58,7 +58,7 @@ pub(super) fn tile(
     let length = dag.extent(last);
     // Whole rows that are one sequence, where the nearest cache holds a block of them.
     let block = length.checked_mul(size * high)?;
-    let behind = (output.address.coeff(last), apart) == (1, Some(length));
+    let behind = (output.address.coeff(last), distance) == (1, Some(length));
     let flat = match behind && 2 * block <= target.l1_bytes as i64 {
         true => Some(dag.add_loop(length.checked_mul(dag.extent(along))?)?),
         false => None,
@@ -75,8 +75,8 @@ pub(super) fn tile(
             (most.0.min(STRIP / 2), most.1.min(near.max(2) * lanes))
         }
     };
-    let apart = if flat.is_some() { length } else { columns + LINE / size };
-    let into = Lin::var(last).plus(&Lin::var(along), apart)?;
+    let pitch = if flat.is_some() { length } else { columns + LINE / size };
+    let into = Lin::var(last).plus(&Lin::var(along), pitch)?;
     let (from, to) = match flat {
         Some(flat) => {
             let start = [along, last]
@@ -91,7 +91,7 @@ pub(super) fn tile(
         vec![Output { to: Buf::OWN, address: into, ..output.clone() }],
         vec![Output { root, address: to, ..output.clone() }],
     ];
-    Some(Tile { dag, outputs, flat, rows: rows * high, columns, apart })
+    Some(Tile { dag, outputs, flat, rows: rows * high, columns, pitch })
 }
 
 impl Row<'_> {
@@ -106,7 +106,7 @@ impl Row<'_> {
         (from, to, all): (Value, Value, &Bounds),
     ) -> Result<(), CodegenError> {
         let columns = em.dag.extent(last);
-        let ends = if em.streams { Ends::Whole } else { Ends::Asked };
+        let ends = if em.streams { Ends::Whole } else { Ends::Prefetched };
         if !em.streams || begin_alike(em.dag, self.outputs, last) {
             let range = TaskRange { low: Some(from), high: Some(to) };
             return self.shifted(em, scope, last, &range, (0..columns, ends));

@@ -9,6 +9,7 @@ use crate::lower::recipe::Access;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
 use crate::program::fuse::{Chain, Member, World, in_place_between};
+use crate::program::live::Span;
 use crate::program::lowered::Step;
 use crate::program::memory::{self, Need};
 use std::collections::HashMap;
@@ -83,12 +84,13 @@ fn places(
         needs.push(Need {
             buf: Own::Between(buf),
             bytes: size(share * (before + chain.most + after)),
-            ranges: vec![(first, last)],
+            ranges: vec![Span { first, last }],
         });
     }
     for (number, member) in chain.members.iter().enumerate() {
         let bytes = member.row_bytes(chain.most, world);
-        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges: vec![(number, number)] });
+        let ranges = vec![Span { first: number, last: number }];
+        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
     let mut offsets: HashMap<Own, i64> =
@@ -279,23 +281,23 @@ impl Writing<'_> {
     }
 
     /// A pointer so many bytes further on.
-    fn ahead(&mut self, scope: ScopeId, pointer: Value, bytes: Value) -> Value {
+    fn offset_pointer(&mut self, scope: ScopeId, pointer: Value, bytes: Value) -> Value {
         self.em.element(pointer, bytes, Elem::I8, scope)
     }
 
     /// Stores the pointer to the target of this number.
     fn point(&mut self, scope: ScopeId, targets: TaskTargets, number: Value) {
         let each = self.em.int(targets.bytes);
-        let ahead = self.em.arith(scope, "arith.muli", number, each);
-        let pointer = self.ahead(scope, targets.first, ahead);
+        let offset_pointer = self.em.arith(scope, "arith.muli", number, each);
+        let pointer = self.offset_pointer(scope, targets.first, offset_pointer);
         self.store(scope, pointer, targets.at);
     }
 
     /// The pointer to what the worker keeps, of so many bytes for each.
     fn open_own(&mut self, bytes: i64) {
         let (root, base, each) = (self.em.root(), self.load(0), self.em.int(bytes));
-        let ahead = self.em.arith(root, "arith.muli", WORKER, each);
-        self.base = self.ahead(root, base, ahead);
+        let offset_pointer = self.em.arith(root, "arith.muli", WORKER, each);
+        self.base = self.offset_pointer(root, base, offset_pointer);
     }
 
     /// The function of a member and its table of pointers; those that move with the range are stored inside.
@@ -317,7 +319,7 @@ impl Writing<'_> {
         let (member, part, root) = (&self.chain.members[number], &self.parts[number], self.em.root());
         if member.recipe.rows() == Some(buf) {
             let offset = self.em.int(self.offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
-            let pointer = self.ahead(root, self.base, offset);
+            let pointer = self.offset_pointer(root, self.base, offset);
             self.store(root, pointer, at);
             return Ok(());
         }
@@ -330,7 +332,7 @@ impl Writing<'_> {
             if !self.placed.contains_key(&memory) {
                 let offset = self.offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
                 let offset = self.em.int(offset);
-                let place = self.ahead(root, self.base, offset);
+                let place = self.offset_pointer(root, self.base, offset);
                 self.placed.insert(memory, place);
             }
             return Ok(());
@@ -347,8 +349,8 @@ impl Writing<'_> {
         let mut pointer = self.load(place);
         if let Some(own) = own {
             let each = self.em.int(own.bytes * own.count);
-            let ahead = self.em.arith(root, "arith.muli", TASK, each);
-            pointer = self.ahead(root, pointer, ahead);
+            let offset_pointer = self.em.arith(root, "arith.muli", TASK, each);
+            pointer = self.offset_pointer(root, pointer, offset_pointer);
         }
         self.store(root, pointer, at);
         if let Some(own) = own.filter(|own| own.count > 1) {
@@ -393,8 +395,8 @@ impl Writing<'_> {
         let inside = arith("arith.remui", range, per);
         let first = arith("arith.muli", number, segment);
         let end = arith("arith.addi", first, segment);
-        let ahead = arith("arith.muli", inside, most);
-        let low = arith("arith.addi", first, ahead);
+        let offset_pointer = arith("arith.muli", inside, most);
+        let low = arith("arith.addi", first, offset_pointer);
         let high = arith("arith.addi", low, most);
         let high = arith("arith.minsi", high, end);
         let back = arith("arith.subi", self.zero, low);
@@ -402,7 +404,7 @@ impl Writing<'_> {
             let share = self.em.int(share);
             let distance = self.em.arith(each, "arith.muli", back, share);
             let place = self.placed.get(&memory).copied().unwrap_or_default();
-            let pointer = self.ahead(each, place, distance);
+            let pointer = self.offset_pointer(each, place, distance);
             self.store(each, pointer, at);
         }
         for targets in std::mem::take(&mut self.targets) {

@@ -149,8 +149,8 @@ impl Part<'_> {
     /// Does an element of the output meet one that is so far from another?
     fn meets(&self, distance: i64) -> bool {
         let extents = self.axes.iter().map(|a| self.dag.extent(a.0));
-        let steps: Vec<(i64, i64)> = self.strides.iter().copied().zip(extents).collect();
-        reaches(distance, &steps)
+        let steps = self.strides.iter().zip(extents).map(|(&stride, extent)| Along { stride, extent });
+        reaches(distance, &steps.collect::<Vec<_>>())
     }
 
     fn reduces(&self) -> bool {
@@ -165,12 +165,20 @@ fn moved(lin: &Lin, loops: &HashMap<LoopId, Lin>) -> Option<Lin> {
     lin.terms.iter().try_fold(Lin::constant(lin.offset), |sum, (l, c)| sum.plus(loops.get(l)?, *c))
 }
 
+/// An axis of an output.
+#[derive(Clone, Copy, Debug)]
+struct Along {
+    /// The distance that a step makes.
+    stride: i64,
+    extent: i64,
+}
+
 /// Is a number a sum of steps, of each fewer than its extent in either direction? All of those before a step together
 /// are less than it.
-fn reaches(distance: i64, steps: &[(i64, i64)]) -> bool {
-    let Some((&(step, extent), smaller)) = steps.split_last() else { return distance == 0 };
-    let least = distance.div_euclid(step);
-    [least, least + 1].iter().any(|n| n.abs() < extent && reaches(distance - n * step, smaller))
+fn reaches(distance: i64, steps: &[Along]) -> bool {
+    let Some((&Along { stride, extent }, smaller)) = steps.split_last() else { return distance == 0 };
+    let least = distance.div_euclid(stride);
+    [least, least + 1].iter().any(|n| n.abs() < extent && reaches(distance - n * stride, smaller))
 }
 
 /// A step as such a kernel.
@@ -221,9 +229,9 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let schedule = schedule::choose(&dag, &outputs, &outer, world.target);
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let nodes = dag.all_reachable(&roots);
-    let apart: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
-    let less = schedule.cycles <= apart;
-    let most = if schedule.cycles <= LITTLE * apart { MANY_NODES } else { NODES };
+    let separate: f64 = parts.iter().map(|p| p.schedule.cycles).sum();
+    let less = schedule.cycles <= separate;
+    let most = if schedule.cycles <= LITTLE * separate { MANY_NODES } else { NODES };
     let plain = schedule.is_plain();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
     // loop. Two of them would only run one after the other, unless they are the same or run together.
@@ -256,11 +264,11 @@ fn may_join([a, b]: &[Part<'_>; 2]) -> bool {
         return a.is_dense() && b.is_dense();
     }
     let both = first.iter().all(|to| second.contains(to)) && second.iter().all(|to| first.contains(to));
-    let apart = |to: &Buf| {
+    let are_disjoint = |to: &Buf| {
         let (of_a, of_b) = (a.offsets(to), b.offsets(to));
         of_a.iter().all(|x| of_b.iter().all(|y| !a.meets(y - x)))
     };
-    both && a.is_beside(b) && second.iter().all(|to| !reads(a, to) && !reads(b, to) && apart(to))
+    both && a.is_beside(b) && second.iter().all(|to| !reads(a, to) && !reads(b, to) && are_disjoint(to))
 }
 
 /// Does a kernel read a tensor?
@@ -411,14 +419,16 @@ impl Joined {
 
 #[cfg(test)]
 mod tests {
-    use super::reaches;
+    use super::{Along, reaches};
 
     #[test]
     fn steps_that_reach() {
         for steps in [vec![], vec![(1, 4)], vec![(1, 3), (4, 2)], vec![(2, 3), (7, 3), (30, 2)]] {
             let mut all = vec![0i64];
-            for &(step, extent) in &steps {
-                all = (1 - extent..extent).flat_map(|n| all.iter().map(move |x| x + n * step)).collect();
+            let steps: Vec<Along> =
+                steps.into_iter().map(|(stride, extent)| Along { stride, extent }).collect();
+            for &Along { stride, extent } in &steps {
+                all = (1 - extent..extent).flat_map(|n| all.iter().map(move |x| x + n * stride)).collect();
             }
             for distance in -80..80 {
                 assert_eq!(reaches(distance, &steps), all.contains(&distance), "{distance} {steps:?}");

@@ -110,7 +110,7 @@ pub(super) struct Pieces<'a> {
     outside: &'a BTreeSet<Declaration>,
     /// Bytes of what is cold; has it parts of its own?
     cold_bytes: usize,
-    apart: bool,
+    separate: bool,
 }
 
 /// Is a part the one that has the host functions?
@@ -139,13 +139,14 @@ impl<'a> Pieces<'a> {
             piece
         };
         let shared: Vec<Piece> = functions.into_iter().map(one).collect();
-        let (cold_bytes, apart) = (0, false);
-        let mut pieces = Pieces { lowered, kernels, shared, near, host, entry, outside, cold_bytes, apart };
+        let (cold_bytes, separate) = (0, false);
+        let mut pieces =
+            Pieces { lowered, kernels, shared, near, host, entry, outside, cold_bytes, separate };
         let of_host = if entry == Entry::Loops { 0 } else { host.bytes };
         let cold = pieces.all().filter(|&i| pieces.is_cold(i)).map(|i| pieces.piece(i).bytes);
         let cold_bytes = of_host + cold.sum::<usize>();
         pieces.cold_bytes = cold_bytes;
-        pieces.apart = cold_bytes >= COLD_BYTES && pieces.all().any(|i| !pieces.is_cold(i));
+        pieces.separate = cold_bytes >= COLD_BYTES && pieces.all().any(|i| !pieces.is_cold(i));
         pieces
     }
 
@@ -188,7 +189,7 @@ impl<'a> Pieces<'a> {
 
     /// How long it takes to compile a cold text.
     fn cold_weight(&self, bytes: usize) -> usize {
-        if self.apart { bytes / 2 } else { bytes }
+        if self.separate { bytes / 2 } else { bytes }
     }
 
     /// The part that the host functions are in.
@@ -208,11 +209,11 @@ impl<'a> Pieces<'a> {
         let more = (total / LONG_BYTES).min(MORE * threads);
         let count = threads.min(total / PART_BYTES).max(more).min(self.all().len() + 1);
         let count = if threads > 1 { count.max(1) } else { 1 };
-        if count < 2 && !self.apart {
+        if count < 2 && !self.separate {
             return None;
         }
         let mut parts: Vec<Members> = vec![Members::default(); count];
-        if self.apart {
+        if self.separate {
             let share = count * cold_weight / total.max(1);
             let cold = share.clamp(1, count.max(2) - 1);
             parts.resize(count.max(cold + 1), Members::default());
@@ -233,7 +234,7 @@ impl<'a> Pieces<'a> {
                 parts[first].weight += bytes;
                 continue;
             }
-            let cold = self.apart && self.is_cold(i);
+            let cold = self.separate && self.is_cold(i);
             let fits = parts.iter_mut().filter(|m| m.cold == cold);
             if let Some(shortest) = fits.min_by_key(|m| m.weight) {
                 shortest.pieces.push(i);

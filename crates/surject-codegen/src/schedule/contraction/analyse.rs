@@ -130,7 +130,7 @@ struct Shape {
     /// Are columns windows that are mostly read where they lie?
     windows: bool,
     /// May the rows of a tile be read where they lie?
-    apart: bool,
+    in_place_rows: bool,
     /// Are all rows in one tile?
     few: bool,
 }
@@ -272,18 +272,18 @@ impl<'a> Candidate<'a> {
         let panels = (extent as usize).div_ceil(lanes * vectors) as i64;
         let panels = product(dag, &columns.loops) / extent * panels;
         let in_place = windows::is_plain(dag, (rows.factor, self.dtype), &rows.loops, self.sum, panels);
-        let apart = windows::are_few(panels) && lies;
+        let in_place_rows = windows::are_few(panels) && lies;
         let few = (count as usize) < usual && (vectors > 1 || windows);
         let high = match &rows.loops[..] {
             _ if in_place || few => even(count, usual),
             // Tiles that all lie in one loop of the rows, if they are hardly lower for it.
-            [_, .., _] if apart => {
+            [_, .., _] if in_place_rows => {
                 let high = even(last, usual);
                 if 2 * high >= usual || (high * vectors) as f64 >= SUMS { high } else { usual }
             }
             _ => usual,
         };
-        Shape { lanes, vectors, high, usual, windows, apart, few }
+        Shape { lanes, vectors, high, usual, windows, in_place_rows, few }
     }
 
     /// The vectors of a tile, of those that the columns fill, for so many rows, of which few are at least `least`.
@@ -398,7 +398,7 @@ fn filled(
     dag: &Dag,
     rows: &Side,
     sum: &[LoopId],
-    &Shape { lanes, high, apart, .. }: &Shape,
+    &Shape { lanes, high, in_place_rows, .. }: &Shape,
     columns: i64,
 ) -> Option<i64> {
     const WASTE: f64 = 0.15;
@@ -417,6 +417,7 @@ fn filled(
     // than the loop.
     let long = product(dag, sum) > product(dag, rows) || extent < high;
     let little = waste <= WASTE || long && waste <= MOST && waste * columns as f64 <= VECTORS * lanes as f64;
-    let few = if across { apart && waste <= CROSSING * (high - 1) as f64 / extent as f64 } else { little };
+    let few =
+        if across { in_place_rows && waste <= CROSSING * (high - 1) as f64 / extent as f64 } else { little };
     (!outer.is_empty() && filled != extent && few).then_some(filled)
 }

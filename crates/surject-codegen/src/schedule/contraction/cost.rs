@@ -31,7 +31,7 @@ fn element(packing: Packing) -> f64 {
     match packing {
         Packing::Along => ALONG,
         Packing::Transposed => TRANSPOSED,
-        Packing::Near(apart) => NEAR * apart as f64 + NEAR,
+        Packing::Near(distance) => NEAR * distance as f64 + NEAR,
         Packing::Gathered => GATHERED,
         Packing::Single => SINGLE,
     }

@@ -67,12 +67,12 @@ pub fn is_steady(dag: &Dag, value: NodeId, l: LoopId) -> bool {
 
 /// How far apart the elements lie that a value reads along a loop, at most; those that lie backwards are not side by side.
 fn farthest(dag: &Dag, value: NodeId, l: LoopId) -> i64 {
-    let apart = dag.all_reachable(&[value]).into_iter().map(|n| match &dag[n].node {
+    let distance = dag.all_reachable(&[value]).into_iter().map(|n| match &dag[n].node {
         Node::Load { address, .. } if address.coeff(l) == -1 => 2,
         Node::Load { address, .. } => address.coeff(l).saturating_abs(),
         _ => 0,
     });
-    apart.max().unwrap_or(0)
+    distance.max().unwrap_or(0)
 }
 
 impl Pack<'_> {
@@ -119,7 +119,7 @@ impl Pack<'_> {
         match self.mode(dag, loops) {
             Mode::Along(l, _) => match farthest(dag, self.value, l) {
                 0..=1 => Packing::Along,
-                apart @ 2..=NEAR => Packing::Near(apart),
+                distance @ 2..=NEAR => Packing::Near(distance),
                 _ => Packing::Gathered,
             },
             Mode::Across(_) => Packing::Transposed,
@@ -174,7 +174,7 @@ impl Pack<'_> {
 
     /// The terms along the one summed loop, if a panel can be packed some of them at a time, and takes a piece of a long
     /// row for each.
-    pub fn apart(&self, dag: &Dag, loops: &[LoopId]) -> Option<i64> {
+    pub fn terms_of_pages(&self, dag: &Dag, loops: &[LoopId]) -> Option<i64> {
         let mut long = self.sum.iter().copied().filter(|&l| dag.extent(l) > 1);
         let (Some(l), None) = (long.next(), long.next()) else { return None };
         let Mode::Along(along, lanes) = self.mode(dag, loops) else { return None };

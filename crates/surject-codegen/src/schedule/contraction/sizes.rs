@@ -391,9 +391,9 @@ pub(crate) fn streams(
     let limits = &target.thresholds;
     let long = width * size >= limits.streamed_row_bytes
         && width * dag.extent(*sum) * size >= target.l2_shares(limits.streamed_l2_shares);
-    let apart = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
+    let by_rows = address.coeff(lane) == 1 && address.coeff(*sum) >= width;
     let few = rows <= FEW_ROWS || rows <= STREAM_ROWS && dag.extent(*sum) >= LONG_SUM;
-    plain && apart && few && dag.extent(*sum) >= PASS && long
+    plain && by_rows && few && dag.extent(*sum) >= PASS && long
 }
 
 /// A column factor that tiles read where it lies.

@@ -90,9 +90,9 @@ impl Terms {
 /// cache? Packing them would only move them.
 fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     let [Terms { count: terms, stride }] = *nest else { return false };
-    let Some(apart) = stride.checked_mul(s.elem.size() as i64).filter(|&n| n > 0) else { return false };
+    let Some(bytes) = stride.checked_mul(s.elem.size() as i64).filter(|&n| n > 0) else { return false };
     // The largest power of two in the distance says how many sets are in use.
-    let common = (1i64 << apart.trailing_zeros().min(12)).max(64);
+    let common = (1i64 << bytes.trailing_zeros().min(12)).max(64);
     let crowded = terms > FEW_TERMS || terms > WAYS * (SETS_BYTES / common);
     // A tile that takes little of each of its lines, of which half of the nearest cache has no room, has them from
     // further away for every other tile of the same lines again.
@@ -103,9 +103,9 @@ fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
 
 /// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
 fn crowds(step: i64, nest: &[Terms], s: &Sizes) -> bool {
-    let apart = step.saturating_mul(s.elem.size() as i64);
-    let in_a_set = s.high / (SETS_BYTES >> apart.trailing_zeros().clamp(6, 12));
-    one_behind_the_other(nest) && apart != 0 && in_a_set > SET_LINES
+    let bytes = step.saturating_mul(s.elem.size() as i64);
+    let in_a_set = s.high / (SETS_BYTES >> bytes.trailing_zeros().clamp(6, 12));
+    one_behind_the_other(nest) && bytes != 0 && in_a_set > SET_LINES
 }
 
 /// Is a row factor a tensor along one loop, in the type of the tiles, of which no row need be packed for so many panels

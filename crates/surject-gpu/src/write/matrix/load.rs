@@ -24,6 +24,24 @@ pub(super) struct Bytes {
     picked: [String; 2],
 }
 
+/// How far neighbours in an operand are apart.
+#[derive(Clone, Copy)]
+pub(super) struct Strides {
+    /// Its own elements: rows of the left factor, columns of the right one.
+    pub(super) own: i64,
+    /// Its terms.
+    pub(super) terms: i64,
+}
+
+/// Which bits of the number of one of four matrices say where it is.
+#[derive(Clone, Copy)]
+pub(super) struct MatrixBits {
+    /// Whether it is further along the terms.
+    pub(super) terms: i64,
+    /// Whether it is further along the own elements.
+    pub(super) own: i64,
+}
+
 impl Writer<'_> {
     /// How fragments of the right factor are loaded, two columns of them at once where `ldmatrix` does it.
     pub(super) fn right_source(
@@ -33,16 +51,16 @@ impl Writer<'_> {
         b: &Matrix<'_>,
         sums: &Fragments,
     ) -> Source {
-        let by = [b.tile.column, b.tile.row];
+        let by = Strides { own: b.tile.column, terms: b.tile.row };
         if sums.order == Columns::Alternating {
             let shared = self.kernel.mem(b.tile.mem).space == Space::Shared;
-            return match shared && by[1] % 16 == 0 && b.divisor % 16 == 0 {
+            return match shared && by.terms % 16 == 0 && b.divisor % 16 == 0 {
                 true => Source::Bytes(self.rows_of_bytes(b)),
                 false => Source::Elements(sums.order),
             };
         }
         match sizes.n.is_multiple_of(2 * unit.n) && self.loads_matrices(unit, b, by) {
-            true => Source::Matrices(self.first_of_lane(unit, b, by, [0, 1])),
+            true => Source::Matrices(self.first_of_lane(unit, b, by, MatrixBits { terms: 0, own: 1 })),
             false => Source::Elements(sums.order),
         }
     }
@@ -93,15 +111,14 @@ impl Writer<'_> {
     }
 
     /// Does `ldmatrix` load the fragments of an operand: what lies next to each other begins at multiples of 16 bytes in
-    /// shared memory, 8 elements of 16 bits, or along the terms 4 of 32 bits or 16 of 8 bits? `by` is how far its own elements and its
-    /// terms are apart.
-    pub(super) fn loads_matrices(&self, unit: &Unit, m: &Matrix<'_>, by: [i64; 2]) -> bool {
-        let (next, across) = (by[0].min(by[1]), by[0].max(by[1]));
+    /// shared memory, 8 elements of 16 bits, or along the terms 4 of 32 bits or 16 of 8 bits?
+    pub(super) fn loads_matrices(&self, unit: &Unit, m: &Matrix<'_>, by: Strides) -> bool {
+        let (next, across) = (by.own.min(by.terms), by.own.max(by.terms));
         let shared = self.kernel.mem(m.tile.mem).space == Space::Shared;
         let known = match m.dtype.size() {
             2 => next == 1,
-            1 => by[1] == 1,
-            4 => by[1] == 1 && unit.operands == Some("tf32"),
+            1 => by.terms == 1,
+            4 => by.terms == 1 && unit.operands == Some("tf32"),
             _ => false,
         };
         let row = 16 / m.dtype.size() as i64;
@@ -109,14 +126,13 @@ impl Writer<'_> {
     }
 
     /// The row of 16 bytes that a lane names, of one of four matrices of 8 by 8 words of 16 bits: along the own elements of
-    /// an operand, and along the terms. Bits of the number of a matrix say where it is: that of `bits[0]` whether it is
-    /// further along the terms, that of `bits[1]` along the own elements.
+    /// an operand, and along the terms.
     pub(super) fn first_of_lane(
         &mut self,
         unit: &Unit,
         m: &Matrix<'_>,
-        by: [i64; 2],
-        bits: [i64; 2],
+        by: Strides,
+        bits: MatrixBits,
     ) -> String {
         let lane = self.numbers[1].clone();
         let (one, seven) = (self.index(1), self.index(7));
@@ -127,14 +143,14 @@ impl Writer<'_> {
             let part = w.op(&format!("arith.andi {part}, {one} : i64"));
             w.op(&format!("arith.muli {part}, {size} overflow<nsw> : i64"))
         };
-        let term = further(self, bits[0], unit.k as i64 / 2);
-        let own = further(self, bits[1], 8);
+        let term = further(self, bits.terms, unit.k as i64 / 2);
+        let own = further(self, bits.own, 8);
         // The eight rows of a matrix lie across what lies next to each other.
         let across =
-            self.op(&format!("arith.addi {within}, {} : i64", if by[1] == 1 { &own } else { &term }));
-        let (own, term) = if by[1] == 1 { (&across, &term) } else { (&own, &across) };
+            self.op(&format!("arith.addi {within}, {} : i64", if by.terms == 1 { &own } else { &term }));
+        let (own, term) = if by.terms == 1 { (&across, &term) } else { (&own, &across) };
         let mut at = m.first.clone();
-        for (number, by) in [(own, by[0]), (term, by[1])] {
+        for (number, by) in [(own, by.own), (term, by.terms)] {
             let by = self.index(by);
             let part = self.op(&format!("arith.muli {number}, {by} overflow<nsw> : i64"));
             at = self.op(&format!("arith.addi {at}, {part} overflow<nsw> : i64"));

@@ -32,7 +32,7 @@ impl Chain {
             let schedule = Schedule { directives: vec![Directive::Contract(cut)] };
             resolve(expression, &schedule).map_err(|error| error.to_string())?;
         }
-        let fastest = self.digits.first().map_or(1, |d| d.1);
+        let fastest = self.digits.first().map_or(1, |d| d.values);
         if fastest % tiles.rows != 0 {
             return Err(format!("{} rows do not divide {fastest}", tiles.rows));
         }
@@ -77,7 +77,7 @@ impl Chain {
         if tiles.tile[2] % WARP != 0 {
             return Err(format!("{} terms are not looked at by whole warps", tiles.tile[2]));
         }
-        let fastest = self.digits.first().map_or(1, |d| d.1);
+        let fastest = self.digits.first().map_or(1, |d| d.values);
         if fastest % tiles.tile[0] != 0 {
             return Err(format!("{} rows do not divide {fastest}", tiles.tile[0]));
         }

@@ -4,7 +4,7 @@ use super::{Block, Shared, memories, open_rows, overflow};
 use crate::CodegenError;
 use crate::expression::address::Lin;
 use crate::expression::dag::{Buf, Node};
-use crate::kernels::chain::{Chain, ChainTiles, FLAGS, Phase, Scores};
+use crate::kernels::chain::{Chain, ChainTiles, FLAGS, Phase, RowDigit, Scores};
 use crate::kernels::contraction::{Condition, Contraction, Tiles, WARP};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::contraction::{Listed, Picked, Turns};
@@ -65,7 +65,7 @@ pub(crate) fn lower_listed(
     let mut digits = open_rows(&mut of_scores, chain, whole.rows, columns)?;
     let column = digits.pop().ok_or_else(missing)?;
     let mut row = Affine::from(0);
-    for (digit, &(step, _)) in digits.iter().zip(&chain.digits) {
+    for (digit, &RowDigit { step, .. }) in digits.iter().zip(&chain.digits) {
         row = row.plus(digit, step).ok_or_else(overflow)?;
     }
     let block = Block { chain, tiles: &whole, digits, shared: &shared };

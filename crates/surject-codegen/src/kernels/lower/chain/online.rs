@@ -16,7 +16,7 @@ use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::Buf;
 use crate::kernels::chain::softmax::Softmax;
-use crate::kernels::chain::{Chain, ChainTiles, Phase};
+use crate::kernels::chain::{Chain, ChainTiles, Phase, RowDigit};
 use crate::kernels::contraction::{Bring, Contraction, Share, Tiles, WARP};
 use crate::kernels::expression::Expression;
 use crate::kernels::lower::contraction::{Agents, Side, SideMemory, padding};
@@ -83,10 +83,10 @@ fn parameters_of(expression: &Expression, shared: &Shared) -> BTreeMap<Buf, Mem>
 /// multiprocessor gets take about as long together as those of any other.
 fn open_balanced(w: &mut Lowering<'_>, chain: &Chain, rows: i64) -> Lowered<Vec<Affine>> {
     let missing = || CodegenError::malformed("a chain without rows");
-    let (&(_, fastest), others) = chain.digits.split_first().ok_or_else(missing)?;
+    let (&RowDigit { values: fastest, .. }, others) = chain.digits.split_first().ok_or_else(missing)?;
     let (count, half) = (fastest / rows, fastest / rows / 2);
     let mut sizes = vec![count];
-    sizes.extend(others.iter().rev().map(|d| d.1));
+    sizes.extend(others.iter().rev().map(|d| d.values));
     let mut digits = w.open_grid(&sizes)?;
     let mut own = digits.remove(0);
     if chain.is_masked() && count > 1 {
@@ -339,14 +339,14 @@ impl<'a> Online<'a> {
 
     /// What all threads of a warp have, joined: each of them gets it.
     fn join(&mut self, values: &mut [Value], join: BinaryOp) {
-        let mut apart = 1;
-        while apart < WARP as usize {
+        let mut distance = 1;
+        while distance < WARP as usize {
             for value in values.iter_mut() {
-                let other = Op::Exchange(Source::Xor(apart), *value);
+                let other = Op::Exchange(Source::Xor(distance), *value);
                 let other = self.b().statement(other, &[Type::scalar(FLOAT)])[0];
                 *value = self.b().binary(join, *value, other);
             }
-            apart *= 2;
+            distance *= 2;
         }
     }
 

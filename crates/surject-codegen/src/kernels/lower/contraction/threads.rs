@@ -9,6 +9,7 @@ use super::super::{Frame, joined_in};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, WIDEST, overflow};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
+use crate::kernels::contraction::SubTile;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, Op, Place, Type, Value};
 
@@ -21,7 +22,7 @@ impl Lowering<'_> {
     pub(super) fn by_threads(
         &mut self,
         c: &Contraction,
-        share: [i64; 2],
+        share: SubTile,
         (left, right): (&Side, &Side),
         turns: &Turns,
         stages: Option<i64>,
@@ -54,7 +55,7 @@ impl Lowering<'_> {
     pub(in crate::kernels::lower) fn no_sums(
         &mut self,
         c: &Contraction,
-        [rows, lanes]: [i64; 2],
+        SubTile { rows, columns: lanes }: SubTile,
     ) -> Vec<Value> {
         let joined = joined_in(self.expression.dag[c.parts.sum].dtype, AccOp::Add);
         let zero = self.b.splat(Scalar::zero(joined), lanes as usize);
@@ -65,7 +66,7 @@ impl Lowering<'_> {
     fn sums_of_threads(
         &mut self,
         c: &Contraction,
-        share: [i64; 2],
+        share: SubTile,
         (left, right): (&Side, &Side),
         turns: &Turns,
         agents: &Agents,
@@ -119,7 +120,7 @@ impl Lowering<'_> {
     fn sums_in_background(
         &mut self,
         c: &Contraction,
-        share: [i64; 2],
+        share: SubTile,
         (left, right): (&Side, &Side),
         turns: &Turns,
         (agents, stages): (&Agents, i64),
@@ -135,8 +136,8 @@ impl Lowering<'_> {
             w.frames.truncate(depth);
             Ok::<_, crate::CodegenError>(())
         };
-        let ahead = stages - 1;
-        for number in 0..ahead.max(1) {
+        let in_flight = stages - 1;
+        for number in 0..in_flight.max(1) {
             copy(self, &number.into(), &number.into())?;
         }
         let mut carried = self.no_sums(c, share);
@@ -145,14 +146,14 @@ impl Lowering<'_> {
             self.b.effect(Op::Barrier(Level::Block));
             return self.products((share, c), (left, right), joined, agents, (&0.into(), carried));
         }
-        carried.extend([self.integer(0), self.integer(ahead)]);
+        carried.extend([self.integer(0), self.integer(in_flight)]);
         let end = self.end_of_turns(turns)?;
         let (number, mut carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
         let free = carried.pop().ok_or_else(overflow)?;
         let stage = carried.pop().ok_or_else(overflow)?;
-        let next = self.further(turns, &number.into(), ahead)?;
+        let next = self.further(turns, &number.into(), in_flight)?;
         // After the barrier every copy of this turn is there, and nobody reads the stage before.
-        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::AsyncWait(in_flight as usize - 1));
         self.b.effect(Op::Barrier(Level::Block));
         copy(self, &next.into(), &free.into())?;
         let mut sums = self.products((share, c), (left, right), joined, agents, (&stage.into(), carried))?;
@@ -166,7 +167,7 @@ impl Lowering<'_> {
     /// Adds the products of a stage to the sums.
     pub(in crate::kernels::lower) fn products(
         &mut self,
-        ([rows, lanes], c): ([i64; 2], &Contraction),
+        (own, c): (SubTile, &Contraction),
         (left, right): (&Side, &Side),
         joined: DType,
         agents: &Agents,
@@ -174,7 +175,8 @@ impl Lowering<'_> {
     ) -> Lowered<Vec<Value>> {
         let written = if c.tiles.tile[2] % WRITTEN == 0 { WRITTEN } else { TERMS };
         let (number, sums) = self.b.open_for(0, c.tiles.tile[2], written, LoopKind::Serial, &sums);
-        let spot = self.spot(c, [rows, lanes], left, agents)?;
+        let spot = self.spot(c, own, left, agents)?;
+        let SubTile { rows, columns: lanes } = own;
         let mut products =
             Products { rows, lanes, groups: groups(c, lanes), joined, spot, stage: stage.clone(), sums };
         let of_both =
@@ -194,7 +196,7 @@ impl Lowering<'_> {
     fn spot(
         &mut self,
         c: &Contraction,
-        [rows, lanes]: [i64; 2],
+        SubTile { rows, columns: lanes }: SubTile,
         left: &Side,
         agents: &Agents,
     ) -> Lowered<Spot> {
@@ -260,7 +262,7 @@ impl Lowering<'_> {
         let step = at_once(self.expression.dag[left.node].dtype, TERMS);
         for row in 0..p.rows {
             for from in (0..TERMS).step_by(step as usize) {
-                let found = self.rows(left, p, (row, first, from), step)?;
+                let found = self.rows(left, p, (row, first), from, step)?;
                 for (value, columns) in found.into_iter().zip(&columns[from as usize..]) {
                     self.add_row(p, (row, of_both), value, columns)?;
                 }
@@ -281,7 +283,7 @@ impl Lowering<'_> {
         for (term, columns) in (0..).zip(columns) {
             let mut values = Vec::new();
             for row in (0..p.rows).step_by(step as usize) {
-                values.extend(self.rows(left, p, (row, first, term), step)?);
+                values.extend(self.rows(left, p, (row, first), term, step)?);
             }
             for (row, value) in (0..).zip(values) {
                 self.add_row(p, (row, of_both), value, columns)?;
@@ -295,7 +297,8 @@ impl Lowering<'_> {
         &mut self,
         left: &Side,
         p: &Products,
-        (row, first, term): (i64, &Affine, i64),
+        (row, first): (i64, &Affine),
+        term: i64,
         count: i64,
     ) -> Lowered<Vec<Value>> {
         let row = p.spot.row(row).ok_or_else(overflow)?;
@@ -370,13 +373,14 @@ impl Lowering<'_> {
     /// Computes and stores what depends on the sums.
     pub(in crate::kernels::lower) fn results(
         &mut self,
-        ([rows, lanes], c): ([i64; 2], &Contraction),
+        (own, c): (SubTile, &Contraction),
         (left, right): (&Side, &Side),
         agents: &Agents,
         sums: Vec<Value>,
     ) -> Lowered<()> {
         let dtype = self.expression.dag[c.parts.sum].dtype;
-        let spot = self.spot(c, [rows, lanes], left, agents)?;
+        let spot = self.spot(c, own, left, agents)?;
+        let SubTile { rows, columns: lanes } = own;
         for (i, sum) in sums.into_iter().enumerate() {
             let (group, row) = (i as i64 / rows, i as i64 % rows);
             let row = spot.row(row).and_then(|own| left.first.plus(&own, 1)).ok_or_else(overflow)?;

@@ -4,6 +4,7 @@
 
 use super::super::super::contraction::{Share, factors_of_units, sum_of_units};
 use super::{Agents, Contraction, Lowered, Lowering, Picked, Side, Turns, WARP, overflow};
+use crate::kernels::contraction::SubTile;
 use surject_ir::{BinaryOp, Scalar};
 use surject_kernel::{Affine, Level, LoopKind, MatMulSizes, Mem, Op, Place, Space, Team, Tile, Type, Value};
 
@@ -23,7 +24,7 @@ impl Lowering<'_> {
         turns: &Turns,
         stages: Option<i64>,
     ) -> Lowered<()> {
-        let ([rows, columns], warps) = (c.tiles.of_warp(), c.tiles.warps());
+        let (SubTile { rows, columns }, warps) = (c.tiles.of_warp(), c.tiles.warps());
         let joined = sum_of_units(self.expression.dag[c.parts.left].dtype);
         let (warp, _) = self.b.open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let acc = self.b.alloc("acc", joined, rows * columns, Space::Register);
@@ -79,7 +80,7 @@ impl Lowering<'_> {
         turns: &Turns,
         (warp, stages): (Value, i64),
     ) -> Lowered<()> {
-        let ahead = stages - 1;
+        let in_flight = stages - 1;
         let warps = c.tiles.warps();
         let copy = |w: &mut Self, number: &Affine, stage: &Affine, thread: Value| {
             let (depth, agents) = (w.frames.len(), Agents { warp, thread, warps });
@@ -92,7 +93,7 @@ impl Lowering<'_> {
             Ok::<_, crate::CodegenError>(())
         };
         let thread = self.open_threads();
-        for number in 0..ahead.max(1) {
+        for number in 0..in_flight.max(1) {
             copy(self, &number.into(), &number.into(), thread)?;
         }
         if stages == 1 {
@@ -102,15 +103,15 @@ impl Lowering<'_> {
             return self.multiply(c, acc, sides, (warp, &0.into()));
         }
         self.b.close_for(&[]);
-        let carried = [self.integer(0), self.integer(ahead)];
+        let carried = [self.integer(0), self.integer(in_flight)];
         let end = self.end_of_turns(turns)?;
         let (number, carried) = self.b.open_for(0, end, 1, LoopKind::Serial, &carried);
-        let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), ahead)?) else {
+        let (&[stage, free], next) = (&carried[..], self.further(turns, &number.into(), in_flight)?) else {
             return Err(overflow());
         };
         let thread = self.open_threads();
         // After the barrier every copy of this turn is there, and nobody reads the stage before.
-        self.b.effect(Op::AsyncWait(ahead as usize - 1));
+        self.b.effect(Op::AsyncWait(in_flight as usize - 1));
         self.b.effect(Op::Barrier(Level::Block));
         copy(self, &next.into(), &free.into(), thread)?;
         self.b.close_for(&[]);
@@ -125,7 +126,7 @@ impl Lowering<'_> {
 
     /// The first row and the first column of the tile that a warp sums. Warps that are neighbours have the same rows.
     fn first_of_warp(&mut self, c: &Contraction, warp: Value) -> Lowered<[Affine; 2]> {
-        let ([rows, columns], across) = (c.tiles.of_warp(), c.tiles.warps_across());
+        let (SubTile { rows, columns }, across) = (c.tiles.of_warp(), c.tiles.warps_across());
         let times = |number: Value, by: i64| Affine::from(number).times(by).ok_or_else(overflow);
         if across == 1 {
             return Ok([times(warp, rows)?, 0.into()]);
@@ -144,7 +145,7 @@ impl Lowering<'_> {
         (left, right): (&Side, &Side),
         (warp, stage): (Value, &Affine),
     ) -> Lowered<()> {
-        let ([rows, columns], terms) = (c.tiles.of_warp(), c.tiles.tile[2]);
+        let (SubTile { rows, columns }, terms) = (c.tiles.of_warp(), c.tiles.tile[2]);
         let [first_row, first_column] = self.first_of_warp(c, warp)?;
         let operand = |side: &Side, own: &Affine| side.element(own, &0.into(), stage).ok_or_else(overflow);
         let strides = |side: &Side| if side.how.by_terms { (side.pitch, 1) } else { (1, side.pitch) };
@@ -175,7 +176,7 @@ impl Lowering<'_> {
         (left, right): (&Side, &Side),
         warp: Value,
     ) -> Lowered<()> {
-        let [rows, columns] = c.tiles.of_warp();
+        let SubTile { rows, columns } = c.tiles.of_warp();
         let [own, first_column] = self.first_of_warp(c, warp)?;
         let (row, _) = self.b.open_for(0, rows, 1, LoopKind::Serial, &[]);
         let line = own.plus(&Affine::from(row), 1).ok_or_else(overflow)?;

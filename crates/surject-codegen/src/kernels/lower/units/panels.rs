@@ -140,7 +140,7 @@ impl Lowering<'_> {
         self.along_run(c, together, least, &|l, group, mut least| {
             let mut values = Vec::new();
             for i in 0..together {
-                values.push(l.beside(filling, (c.column, first), (n, &group, i), &mut least)?);
+                values.push(l.beside(filling, (c.column, first), (&group, i), n, &mut least)?);
             }
             let value = l.interleave(values);
             l.put_vector(filling, &group.first.times(n).ok_or_else(overflow)?, value)?;
@@ -204,7 +204,7 @@ impl Lowering<'_> {
                 let own = first.plus(&row.into(), 1).ok_or_else(overflow)?;
                 let mut terms = Vec::new();
                 for i in 0..SQUARE {
-                    terms.push(l.beside(filling, (fastest, &own), (SQUARE, &group, i), &mut least)?);
+                    terms.push(l.beside(filling, (fastest, &own), (&group, i), SQUARE, &mut least)?);
                 }
                 l.transpose_square(&mut terms, 1);
                 for (value, i) in terms.into_iter().zip(row..) {
@@ -244,7 +244,8 @@ impl Lowering<'_> {
         &mut self,
         filling: &Filling<'_>,
         (along, first): (LoopId, &Affine),
-        (lanes, group, term): (i64, &Group, i64),
+        (group, term): (&Group, i64),
+        lanes: i64,
         least: &mut Vec<Value>,
     ) -> Lowered<Value> {
         let (own, count) = (filling.c.term, lanes as usize);

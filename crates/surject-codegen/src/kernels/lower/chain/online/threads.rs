@@ -2,7 +2,7 @@
 
 use super::{FLOAT, Online, Round};
 use crate::CodegenError;
-use crate::kernels::contraction::WARP;
+use crate::kernels::contraction::{SubTile, WARP};
 use crate::kernels::lower::chain::overflow;
 use crate::kernels::lower::contraction::Agents;
 use crate::kernels::lower::{Lowered, joined_in};
@@ -68,7 +68,7 @@ impl Own {
 }
 
 impl Online<'_> {
-    pub(super) fn by_threads(mut self, shares: [[i64; 2]; 2]) -> Lowered<Builder> {
+    pub(super) fn by_threads(mut self, shares: [SubTile; 2]) -> Lowered<Builder> {
         let [of_scores, of_sums] = self.products;
         let warps = of_scores.tiles.warps();
         let first_count = self.first_count();
@@ -76,7 +76,7 @@ impl Online<'_> {
         let (warp, _) = self.b().open_for(0, warps, 1, LoopKind::Parallel(Level::Warp), &[]);
         let (thread, _) = self.b().open_for(0, WARP, 1, LoopKind::Parallel(Level::Thread), &[]);
         let agents = Agents { warp, thread, warps };
-        let [rows, lanes] = shares[0];
+        let SubTile { rows, columns: lanes } = shares[0];
         let own = Own {
             rows,
             lanes,
@@ -127,7 +127,7 @@ impl Online<'_> {
     /// The tiles of a round: what a thread has after them.
     fn turns_of_threads(
         &mut self,
-        (shares, own): ([[i64; 2]; 2], &Own),
+        (shares, own): ([SubTile; 2], &Own),
         round: &Round,
         before: &State,
         agents: &Agents,

@@ -1,4 +1,4 @@
-//! The parts of a kernel that are functions of their own, beside the tiles: those in which time is spent.
+//! Outlined code: the parts of a kernel that are functions of their own, beside the tiles, in which time is spent.
 //!
 //! What is left is the way from one tile to the next, and that may be compiled with the least effort (`program/cold.rs`).
 
@@ -12,7 +12,7 @@ use crate::machine::elem::Type;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use surject_ir::AccOp;
 
-/// Tiles of fewer cycles are not apart from what is around them.
+/// What is around tiles of fewer cycles is not outlined.
 const LONG_TILE: f64 = 400.0;
 
 /// What is lost where a kernel is compiled with the least effort, in cycles: for every tile, for one whose rows may have
@@ -52,26 +52,26 @@ impl Tiles<'_> {
     }
 
     /// Is packing rows a function as well?
-    pub(crate) fn is_apart(&self) -> bool {
+    pub(crate) fn is_outlined(&self) -> bool {
         self.has_functions() && self.cycles_of_tile() >= LONG_TILE
     }
 
     /// Is storing a function as well? Not where it is seldom done.
-    pub(crate) fn stores_apart(&self) -> bool {
-        self.apart && LOST_STORE * self.through_memory() > SELDOM * self.cycles_of_tile()
+    pub(crate) fn stores_outlined(&self) -> bool {
+        self.outlined && LOST_STORE * self.through_memory() > SELDOM * self.cycles_of_tile()
     }
 
     /// How many cycles longer the kernel takes if it is compiled with the least effort: functions are not.
     pub(crate) fn loss(&self) -> Option<f64> {
         let always = self.windows.as_ref().is_some_and(|w| w.always);
-        let store = if self.stores_apart() { 0.0 } else { LOST_STORE * self.through_memory() };
+        let store = if self.stores_outlined() { 0.0 } else { LOST_STORE * self.through_memory() };
         let place = if always { 0.0 } else { LOST_PLACE };
-        let known = self.has_functions() && (self.apart || always && !self.fresh);
+        let known = self.has_functions() && (self.outlined || always && !self.fresh);
         known.then(|| self.tiles() as f64 * (LOST_TILE + place + store))
     }
 
     /// Writes something as a function, and calls it. The function is named by what it does: kernels share it.
-    pub(crate) fn apart(
+    pub(crate) fn outlined(
         &self,
         em: &mut Emitter<'_>,
         scope: ScopeId,
