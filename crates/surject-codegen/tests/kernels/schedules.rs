@@ -187,11 +187,17 @@ fn the_last_part_of_lanes_has_shorter_vectors() {
         let schedule =
             schedule.replace("order i1.o.i", "order i1.o.o i1.o.i").replace("el i1.o.i", "el i1.o.o");
         let schedule: Schedules = schedule.parse().unwrap();
-        let made = kernels(function, field, &Toy, "y", &schedule).unwrap();
+        let made = kernels(function, field, &Whole, "y", &schedule).unwrap();
         let text = made.kernels[0].launch.kernel.to_string();
         assert!(text.contains(": f32x32") && text.contains(": f32x16") && !text.contains("f32x8"), "{text}");
-        let found =
-            surject_codegen::kernels::run::run(&program, "main", &args, &Toy, &Default::default(), &schedule);
+        let found = surject_codegen::kernels::run::run(
+            &program,
+            "main",
+            &args,
+            &Whole,
+            &Default::default(),
+            &schedule,
+        );
         assert_eq!(found.unwrap().0, expected);
     }
 }

@@ -178,7 +178,7 @@ impl<'a> Plan<'a> {
     }
 
     /// As many rows at a time as stay near and leave as many ranges for every task, `most` of them at most.
-    fn snug(&self, most: i64) -> i64 {
+    fn balanced(&self, most: i64) -> i64 {
         let over = |n: i64, by: i64| (n + by - 1) / by;
         let count = over(self.segment, (self.room() / self.shared.part.max(1)).max(1));
         let count = over(count, 4 * self.threads) * 4 * self.threads;
@@ -202,9 +202,9 @@ pub(super) fn settle(
     }
     let net = |most: i64| plan.estimate(most).saved - plan.estimate(most).lost;
     let mut most = plan.most();
-    let snug = plan.snug(most);
-    if net(snug) > net(most) || !plan.tiled {
-        most = snug;
+    let balanced = plan.balanced(most);
+    if net(balanced) > net(most) || !plan.tiled {
+        most = balanced;
     }
     let (estimate, tasks, shares) = (plan.estimate(most), plan.tasks(most), plan.several > 0);
     let limits = &target.thresholds;

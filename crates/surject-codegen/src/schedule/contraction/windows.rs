@@ -21,7 +21,7 @@ use surject_ir::DType;
 /// More panels of columns than these are worth packed rows, unless the rows lie as well as packed ones.
 const FEW_PANELS: i64 = 4;
 
-/// Terms up to which rows that lie side by side are read from places that crowd each other.
+/// Terms up to which rows that lie side by side are read from places that evict each other.
 const FEW_TERMS: i64 = 32;
 
 /// Terms that are a line of memory at least.
@@ -40,7 +40,7 @@ const SET_LINES: i64 = 8;
 
 /// Are the terms of a row next to each other in memory? A tile then reads as many lines as it has rows, each to its
 /// end.
-fn one_behind_the_other(nest: &[Terms]) -> bool {
+fn has_contiguous_terms(nest: &[Terms]) -> bool {
     nest.last().is_some_and(|terms| terms.stride == 1 && terms.count >= LINE_TERMS)
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn in_memory_order(dag: &Dag, factor: NodeId, sum: &[LoopId]) -> Opti
     let nest = nest(dag, address, &order)?;
     // Several terms of a line after each other are as good.
     let near = nest.last().is_some_and(|t| t.count > 1 && (2..=NEAR_TERMS).contains(&t.stride));
-    (one_behind_the_other(&nest) || near).then_some(order)
+    (has_contiguous_terms(&nest) || near).then_some(order)
 }
 
 /// Terms along a loop over a sum.
@@ -86,7 +86,7 @@ impl Terms {
     }
 }
 
-/// Are the rows of a tile next to each other for each term, at places that do not crowd each other out of the nearest
+/// Are the rows of a tile next to each other for each term, at places that do not evict each other of the nearest
 /// cache? Packing them would only move them.
 fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     let [Terms { count: terms, stride }] = *nest else { return false };
@@ -101,11 +101,11 @@ fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     step == 1 && !s.by_groups && !little && (common == 64 || !crowded)
 }
 
-/// Do the rows of a tile, each read to the end of its lines, crowd each other out of the nearest cache meanwhile?
-fn crowds(step: i64, nest: &[Terms], s: &Sizes) -> bool {
+/// Do the rows of a tile, each read to the end of its lines, evict each other from the nearest cache meanwhile?
+fn conflicts_in_sets(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     let bytes = step.saturating_mul(s.elem.size() as i64);
     let in_a_set = s.high / (SETS_BYTES >> bytes.trailing_zeros().clamp(6, 12));
-    one_behind_the_other(nest) && bytes != 0 && in_a_set > SET_LINES
+    has_contiguous_terms(nest) && bytes != 0 && in_a_set > SET_LINES
 }
 
 /// Is a row factor a tensor along one loop, in the type of the tiles, of which no row need be packed for so many panels
@@ -120,7 +120,7 @@ pub(crate) fn is_plain(
     let Node::Load { address, guards, .. } = &dag[factor].node else { return false };
     let mut summed = sum.iter().filter(|&&l| dag.extent(l) > 1).map(|&l| Terms::along(dag, address, l));
     let along = match (summed.next(), summed.next()) {
-        (Some(only), None) => one_behind_the_other(&[only]),
+        (Some(only), None) => has_contiguous_terms(&[only]),
         _ => false,
     };
     is_tensor(dag, (factor, dtype)) && guards.is_empty() && rows.len() == 1 && (are_few(panels) || along)
@@ -204,8 +204,8 @@ pub(crate) fn windows(dag: &Dag, c: &Contraction, s: &Sizes) -> Option<Windows> 
     let nest = nest(dag, address, &c.sum)?;
     let step = address.coeff(last);
     let (always, address) = (one_loop && guards.is_empty(), address.clone());
-    let lies_well = one_behind_the_other(&nest) || side_by_side(step, &nest, s);
-    let good = (are_few(s.group) || (always && lies_well)) && !crowds(step, &nest, s);
+    let lies_well = has_contiguous_terms(&nest) || side_by_side(step, &nest, s);
+    let good = (are_few(s.group) || (always && lies_well)) && !conflicts_in_sets(step, &nest, s);
     (good && !nest.is_empty()).then(|| {
         let reads = Reads { step, nest, copied: false, columns: Vec::new() };
         Windows { buf: *buf, address, guards, last, in_one_loop: one_loop, always, reads }
