@@ -86,7 +86,7 @@ impl Terms {
     }
 }
 
-/// Are the rows of a tile next to each other for each term, at places that do not evict each other of the nearest
+/// Are the rows of a tile next to each other for each term, at places that do not evict each other from the nearest
 /// cache? Packing them would only move them.
 fn side_by_side(step: i64, nest: &[Terms], s: &Sizes) -> bool {
     let [Terms { count: terms, stride }] = *nest else { return false };
