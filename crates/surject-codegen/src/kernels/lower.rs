@@ -152,8 +152,6 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
-    /// The same, where these iterations are lanes: vectors need not be longer.
-    rest_in_lanes: HashMap<LoopId, i64>,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -185,7 +183,6 @@ impl<'a> Lowering<'a> {
             adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
-            rest_in_lanes: HashMap::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::chains::*;
 use crate::harness::{Collected, OnPtx, for_all};
 use std::collections::HashMap;
 use surject_codegen::kernels::chain::{ChainTiles, Scores};
-use surject_codegen::kernels::contraction::{Share, SubTile, Tiles};
+use surject_codegen::kernels::contraction::{Share, Tiles};
 use surject_codegen::kernels::expression::Tensor as Of;
 use surject_codegen::kernels::lower::Launch;
 use surject_codegen::kernels::run::{Executor, kernel, kernel_by};
@@ -133,15 +133,7 @@ fn products_leave_out_what_masks_throw_away() {
         mask: Some(mask),
         heads_inside,
     };
-    let threads = ChainTiles {
-        rows: 32,
-        tiles: [[32, 16], [32, 32]],
-        shares: [
-            Share::Thread(SubTile { rows: 8, columns: 1 }),
-            Share::Thread(SubTile { rows: 8, columns: 1 }),
-        ],
-        scores: Scores::All,
-    };
+    let threads = ChainTiles { tiles: [[32, 16], [32, 32]], ..by_threads(32) };
     let warps = ChainTiles {
         rows: 32,
         tiles: [[64, 32], [32, 32]],
@@ -232,15 +224,7 @@ fn scores_that_are_thrown_away_are_one_constant() {
     let listed = |text: &str| {
         let program = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let chain = chain(&program);
-        let tiles = ChainTiles {
-            rows: 32,
-            tiles: [[32, 16], [32, 32]],
-            shares: [
-                Share::Thread(SubTile { rows: 8, columns: 1 }),
-                Share::Thread(SubTile { rows: 8, columns: 1 }),
-            ],
-            scores: Scores::All,
-        };
+        let tiles = ChainTiles { tiles: [[32, 16], [32, 32]], ..by_threads(32) };
         let last = chain.tiles(&tiles).unwrap().pop().unwrap();
         (chain.is_masked(), chain.listed("k", &last).map(|_| ()))
     };

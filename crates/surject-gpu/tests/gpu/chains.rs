@@ -438,15 +438,7 @@ fn what_a_causal_mask_throws_away_is_not_computed() {
         heads_inside: false,
     };
     let program = attention.program();
-    let tiles = ChainTiles {
-        rows: 32,
-        tiles: [[32, 16], [32, 32]],
-        shares: [
-            Share::Thread(SubTile { rows: 8, columns: 1 }),
-            Share::Thread(SubTile { rows: 8, columns: 1 }),
-        ],
-        scores: Scores::All,
-    };
+    let tiles = ChainTiles { tiles: [[32, 16], [32, 32]], ..by_threads(32) };
     let kernels = chain(&program).kernels("attention", &tiles).unwrap();
     let flops = |bad_from: i64| {
         let args = attention.args(3, bad_from);

@@ -43,7 +43,6 @@ pub(super) struct Outside {
     places: HashMap<LoopId, Affine>,
     whole: LoopSet,
     rest: HashMap<LoopId, i64>,
-    rest_in_lanes: HashMap<LoopId, i64>,
 }
 
 impl Outside {
@@ -61,7 +60,6 @@ impl Lowering<'_> {
             places: self.places.clone(),
             whole: self.whole,
             rest: self.rest.clone(),
-            rest_in_lanes: self.rest_in_lanes.clone(),
         }
     }
 
@@ -72,7 +70,6 @@ impl Lowering<'_> {
         self.places.clone_from(&outside.places);
         self.whole = outside.whole;
         self.rest.clone_from(&outside.rest);
-        self.rest_in_lanes.clone_from(&outside.rest_in_lanes);
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, one of them has the last one.
@@ -196,7 +193,7 @@ impl Lowering<'_> {
             self.rest.insert(axis.of, left);
             self.whole = self.whole.union(std::iter::once(axis.of).collect());
         } else if self.takes_rest_in_lanes(axis.of, axis.factor) {
-            self.rest_in_lanes.insert(axis.of, left);
+            self.rest.insert(axis.of, left);
         }
     }
 
@@ -212,9 +209,7 @@ impl Lowering<'_> {
     /// of fewer than eight lanes are no faster.
     pub(super) fn lane_count(&self, axis: &Axis) -> usize {
         let all = axis.extent as usize;
-        self.rest_in_lanes
-            .get(&axis.of)
-            .map_or(all, |&left| (left as usize).next_power_of_two().max(8).min(all))
+        self.rest.get(&axis.of).map_or(all, |&left| (left as usize).next_power_of_two().max(8).min(all))
     }
 
     /// Closes a part of a loop over points.
