@@ -50,6 +50,8 @@ pub struct Cpu {
     pub has_byte_tiles: bool,
     /// Has it registers for tiles of pairs of `bf16`, with sums in `f32`?
     pub has_bf16_tiles: bool,
+    /// The threads that share tasks.
+    pub threads: usize,
     /// Scalar operations that a task has at least: fewer are not worth sharing out.
     pub task_operations: f64,
 }
@@ -66,6 +68,7 @@ impl Cpu {
         has_bf16_dot: false,
         has_byte_tiles: false,
         has_bf16_tiles: false,
+        threads: 8,
         task_operations: 65_536.0,
     };
 
@@ -109,6 +112,7 @@ impl Cpu {
             has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
             has_byte_tiles: tiles.bytes,
             has_bf16_tiles: tiles.halves,
+            threads: target.threads.max(1),
             ..cpu
         }
     }
@@ -148,11 +152,19 @@ pub fn chosen(target: &Target) -> Scheduled {
 
 impl Native for Cpu {
     fn arithmetic(&self) -> Arithmetic {
-        Arithmetic { lane_permute_width: self.lane_permute_width, has_truth_vectors: self.vector_bytes > 0 }
+        Arithmetic {
+            lane_permute_width: self.lane_permute_width,
+            has_truth_vectors: self.vector_bytes > 0,
+            has_functions: true,
+        }
     }
 
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
         write::tasks(self, kernel)
+    }
+
+    fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str> {
+        taken::takes_rows(self, expression)
     }
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {

@@ -55,7 +55,7 @@ fn width(cpu: &Cpu, registers: Registers, extent: i64) -> i64 {
         _ => 1,
     };
     let work = |copies: i64| (extent + copies * lanes - 1) / (copies * lanes) * copies;
-    let fits = |&copies: &i64| copies <= most && copies * lanes <= extent.min(64);
+    let fits = |&copies: &i64| copies <= most && copies * lanes <= 64 && copies * lanes < extent + lanes;
     // A tenth more work is worth fewer iterations.
     let good = |&copies: &i64| 10 * work(copies) <= 11 * work(1);
     [4, 2].into_iter().filter(fits).find(good).unwrap_or(1) * lanes
@@ -64,20 +64,15 @@ fn width(cpu: &Cpu, registers: Registers, extent: i64) -> i64 {
 /// The directives that add products to sums in one operation, where the CPU does that.
 fn fused(cpu: &Cpu, expression: &Expression) -> Vec<Directive> {
     let with_fma = |r: &Reduction| cpu.has_fma && r.sums_products;
-    all_over(expression, with_fma).into_iter().map(Directive::Fma).collect()
+    of_reductions(expression, with_fma).into_iter().map(Directive::Fma).collect()
 }
 
-/// A loop of each reduction of a kind, where all over this loop are of it.
-fn all_over(expression: &Expression, is_of: impl Fn(&Reduction) -> bool) -> Vec<String> {
-    let reductions = expression.reductions();
-    let alone = |name: &&String| reductions.iter().filter(|r| r.loops.contains(name)).all(&is_of);
-    let found = reductions.iter().filter(|r| is_of(r)).filter_map(|r| r.loops.iter().find(alone));
+/// The first loop of each reduction of a kind, once.
+fn of_reductions(expression: &Expression, is_of: impl Fn(&Reduction) -> bool) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    found.for_each(|name| {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    });
+    for reduction in expression.reductions().iter().filter(|r| is_of(r)) {
+        names.extend(reduction.loops.first().filter(|name| !names.contains(name)).cloned());
+    }
     names
 }
 
@@ -86,14 +81,7 @@ fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) 
     let mut directives = fused(cpu, expression);
     // Integers of 64 bits are compared, and shifted, by instructions of wide vectors alone.
     let compares = |r: &Reduction| r.compares_floats && (r.registers.bytes < 8 || cpu.vector_bytes >= 64);
-    let mut compared: Vec<String> = expression
-        .reductions()
-        .iter()
-        .filter(|r| compares(r))
-        .filter_map(|r| r.loops.first().cloned())
-        .collect();
-    compared.dedup();
-    directives.extend(compared.into_iter().map(Directive::Keys));
+    directives.extend(of_reductions(expression, compares).into_iter().map(Directive::Keys));
     let innermost = expression.loops().pop();
     let shares = |(row, by): &(&LoopInfo, i64)| {
         row.extent >= SHARED * by
@@ -183,16 +171,29 @@ impl Nest {
     fn share(&mut self, cpu: &Cpu, operations: f64) {
         /// The fewest operations of a task, where none of its parts divides the loop otherwise.
         const LEAST: f64 = 4096.0;
+        /// More tasks of a thread than these share nothing better; fewer than those leave some waiting where they are larger
+        /// than needed.
+        const MOST: i64 = 8;
+        const FEW: i64 = 4;
+        let threads = cpu.threads as i64;
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
         let chunk = |l: &PointLoop| {
             let of_one = operations / l.extent.max(1) as f64;
-            let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(1);
+            let of_thread = (l.extent + MOST * threads - 1) / (MOST * threads);
+            let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(of_thread).max(1);
             let least = ((LEAST / of_one.max(1.0)).ceil() as i64).max(1);
             let divides = |chunk: &i64| l.extent % chunk == 0;
-            let smaller = || (least..needed.min(l.extent / 2)).rfind(divides);
+            let smaller = || (least.max((needed + 3) / 4)..needed.min(l.extent / 2)).rfind(divides);
+            // Where nothing divides, the last task has less to do. Every thread gets as many.
+            let even = |tasks: i64| {
+                let tasks = if tasks > threads { tasks / threads * threads } else { tasks };
+                (tasks > 1).then(|| (l.extent + tasks - 1) / tasks)
+            };
             let enough = operations >= 2.0 * cpu.task_operations;
-            (needed..=l.extent / 2).find(divides).or_else(|| smaller().filter(|_| enough))
+            let is_even = |chunk: &i64| l.extent / chunk % threads == 0 || !self.jammed.is_empty();
+            let whole = (needed..=l.extent / (FEW * threads).max(2)).find(|c| divides(c) && is_even(c));
+            whole.or_else(|| smaller().filter(|_| enough)).or_else(|| even(l.extent / needed))
         };
         let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
         let Some((at, chunk)) = found else { return };

@@ -33,8 +33,8 @@ mod memory;
 mod value;
 
 use crate::Cpu;
-use std::collections::HashMap;
-use surject_codegen::code::{self, Builder, Elem, Function, Item, Linkage, Module, Type};
+use std::collections::{BTreeSet, HashMap};
+use surject_codegen::code::{self, Builder, Declaration, Elem, Function, Item, Linkage, Module, Type};
 use surject_codegen::kernels::mlir::Done;
 use surject_codegen::kernels::native::Tasks;
 use surject_ir::DType;
@@ -47,24 +47,33 @@ pub fn tasks(cpu: &Cpu, kernel: &Kernel) -> Result<Tasks, WriteError> {
     let (b, [task, _worker, table]) = Builder::new();
     let mut writer = Writer::new(cpu, kernel, b);
     match writer.tasks(task, table) {
-        Ok(count) => Ok(Tasks { body: writer.b.finish(), count }),
+        Ok(count) => {
+            let calls = writer.calls.into_iter().collect();
+            Ok(Tasks { body: writer.b.finish(), count, calls })
+        }
         Err(message) => Err(writer.blame(message)),
     }
 }
 
 /// A module with these kernels, whose names differ, and an entry for each.
 pub fn module<'a>(cpu: &Cpu, kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
-    let mut items = vec![Item::Outside {
+    let mut outside = BTreeSet::from([Declaration::Outside {
         name: "surject_parallel".to_string(),
         parameters: vec![Type::Pointer, Type::I64, Type::I64, Type::Pointer],
         result: None,
-    }];
+    }]);
+    let mut items = Vec::new();
     for kernel in kernels {
-        let Tasks { body, count } = tasks(cpu, kernel)?;
+        let Tasks { body, count, calls } = tasks(cpu, kernel)?;
+        outside.extend(calls);
         items.push(Item::function(task(kernel, body), Linkage::Internal));
         items.push(Item::function(entry(cpu, kernel, count)?, Linkage::Public));
     }
-    Ok(Module { items })
+    let outside = outside.into_iter().filter_map(|declaration| match declaration {
+        Declaration::Outside { name, parameters, result } => Some(Item::Outside { name, parameters, result }),
+        Declaration::Shared(_) => None,
+    });
+    Ok(Module { items: outside.chain(items).collect() })
 }
 
 /// The function of a task.
@@ -104,6 +113,8 @@ struct Writer<'k> {
     values: HashMap<Value, code::Value>,
     /// The addresses of memory.
     memory: HashMap<Mem, code::Value>,
+    /// The functions of the runtime that it calls.
+    calls: BTreeSet<Declaration>,
     /// The bytes of memory on the stack so far.
     stack: i64,
     /// The statement that has no form.
@@ -112,7 +123,16 @@ struct Writer<'k> {
 
 impl<'k> Writer<'k> {
     fn new(cpu: &'k Cpu, kernel: &'k Kernel, b: Builder) -> Writer<'k> {
-        Writer { cpu, kernel, b, values: HashMap::new(), memory: HashMap::new(), stack: 0, fault: None }
+        Writer {
+            cpu,
+            kernel,
+            b,
+            values: HashMap::new(),
+            memory: HashMap::new(),
+            calls: BTreeSet::new(),
+            stack: 0,
+            fault: None,
+        }
     }
 
     /// The error of the kernel.

@@ -59,6 +59,10 @@ impl Native for Unit {
         self.0.tasks(kernel)
     }
 
+    fn takes_rows(&self, _: &Expression) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     fn takes(&self, _: &Expression) -> Result<(), &'static str> {
         Ok(())
     }

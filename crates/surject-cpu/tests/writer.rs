@@ -1,7 +1,8 @@
 //! Kernels as MLIR for a CPU: the text, and what has no form. That it computes the same is tested end to end.
 
 use surject_codegen::code::Module;
-use surject_codegen::kernels::native::Tasks;
+use surject_codegen::kernels::legal::legal_for;
+use surject_codegen::kernels::native::{Native, Tasks};
 use surject_cpu::Cpu;
 use surject_cpu::write::{self, WriteError};
 use surject_kernel::{Kernel, parse, verify};
@@ -37,6 +38,28 @@ kernel scale(x: read f32[64], y: write f32[64]) {
   }
 }";
     insta::assert_snapshot!(module([&kernel(text)]).unwrap().text());
+}
+
+/// What every task loads of a tensor that is only read stands before the loop over tasks, and functions of angles that are too
+/// large for formulas are those of the runtime.
+#[test]
+fn tasks_load_again_what_all_need_and_call_functions() {
+    let text = "
+kernel wave(x: read f32[64], y: write f32[64]) {
+  %0 = load x[0] : f32
+  for %1 = 0 to 64 parallel(task) {
+    %2 = load x[%1] : f32
+    %3 = sin %2 : f32
+    %4 = mul %3, %0 : f32
+    store %4, y[%1]
+  }
+}";
+    let kernel = legal_for(&kernel(text), cpu().arithmetic()).unwrap();
+    let Tasks { count, calls, .. } = tasks(&kernel).unwrap();
+    assert_eq!(count, Some(64));
+    let names: Vec<&str> = calls.iter().map(|call| call.name()).collect();
+    assert_eq!(names, ["surject_sin_f32"]);
+    assert!(module([&kernel]).unwrap().text().contains("llvm.func @surject_sin_f32(f32) -> f32"));
 }
 
 #[test]

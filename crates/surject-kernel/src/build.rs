@@ -235,8 +235,9 @@ impl Builder {
         let only_read = self.kernel.mem(place.mem).access == Access::Read;
         let op = Op::Load { place, fill, temporality: Temporality::Normal };
         if only_read {
-            // Not out of what may not run: it may be what keeps the elements inside.
-            let inside = self.scopes.iter().rposition(|s| !s.always).unwrap_or(0);
+            // Not out of what may not run, which may be what keeps the elements inside.
+            let may_not_run = self.scopes.iter().rposition(|s| !s.always).unwrap_or(0);
+            let inside = if self.is_inside(&op, ty) { 0 } else { may_not_run };
             let home = self.home(&op).max(inside);
             return self.place(op, ty, home);
         }
@@ -244,6 +245,15 @@ impl Builder {
         let value = self.value(ty, home);
         self.scopes[home].body.push(Statement { results: vec![value], op });
         value
+    }
+
+    /// Are the elements of a load in memory, whatever runs?
+    fn is_inside(&self, op: &Op, ty: Type) -> bool {
+        let Op::Load { place, .. } = op else { return false };
+        let elements = self.kernel.mem(place.mem).elements.as_constant();
+        let scalar = place.guards.is_empty() && place.mask.is_none() && ty.lanes == 1;
+        let at = place.at.as_constant().filter(|_| scalar && place.offset.is_none());
+        at.zip(elements).is_some_and(|(at, elements)| (0..elements).contains(&at))
     }
 
     /// How many scopes are open.

@@ -11,7 +11,8 @@
 //! * `select`, bit casts, and conversions: between integers, between floats and integers of 32 and 64 bits, from every
 //!   float to `f32`, from `f32` to every float, and between `f32` and `f64`;
 //! * lanes are moved, and not joined but by `or` of `i1`, where a machine has vectors of these;
-//! * `lookup` of sixteen lanes and `scale` of a register, where a machine has instructions for them.
+//! * `lookup` of sixteen lanes and `scale` of a register, where a machine has instructions for them;
+//! * functions of one `f32` or `f64` and `rem` of two, of one lane, where a machine calls those of the runtime.
 //!
 //! 16-bit floats are computed in `f32` and rounded once, as the interpreter does. Functions come from the formulas that
 //! compiled code for CPUs has ([`functions`]).
@@ -21,6 +22,7 @@ mod float;
 pub mod functions;
 mod integer;
 
+use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::{Lines, rewrite};
 use surject_kernel::{Kernel, Op, Statement, Type, Value, print_statement};
@@ -47,6 +49,40 @@ pub struct Arithmetic {
     pub lane_permute_width: usize,
     /// Does it join the truths of a vector by one instruction?
     pub has_truth_vectors: bool,
+    /// Does it call the functions of one float that the runtime has ([`runtime_function`])? They do what formulas leave.
+    pub has_functions: bool,
+}
+
+/// The function of the runtime that computes an operation of one float, if there is one.
+pub fn runtime_function(op: UnaryOp, dtype: DType) -> Option<String> {
+    use UnaryOp::*;
+    let has = matches!(dtype, DType::F32 | DType::F64)
+        && matches!(
+            op,
+            Exp | Expm1
+                | Log
+                | Log1p
+                | Logistic
+                | Cbrt
+                | Sin
+                | Cos
+                | Tan
+                | Tanh
+                | Acos
+                | Acosh
+                | Asin
+                | Asinh
+                | Atan
+                | Atanh
+                | Cosh
+                | Sinh
+                | Erf
+                | Erfc
+                | ErfInv
+                | Lgamma
+                | Digamma
+        );
+    has.then(|| format!("surject_{}_{dtype}", op.name()))
 }
 
 /// An operation without a formula: its name, and the type of its operands.
@@ -61,7 +97,22 @@ pub fn legal(kernel: &Kernel) -> Result<Kernel, Illegal> {
 /// The same for a machine with some more arithmetic.
 pub fn legal_for(kernel: &Kernel, arithmetic: Arithmetic) -> Result<Kernel, Illegal> {
     let name = kernel.name.clone();
+    let mut constants: HashMap<Value, Scalar> = HashMap::new();
     rewrite(kernel.clone(), &mut |lines, statement| {
+        let constant = match &statement.op {
+            Op::Splat(value) => Some(*value),
+            Op::Broadcast(x) => constants.get(x).copied(),
+            _ => None,
+        };
+        constants.extend(statement.results.first().copied().zip(constant));
+        // An amount that is known to be less than the width needs no care.
+        if let Op::Binary(op @ (BinaryOp::Shl | BinaryOp::ShrArith | BinaryOp::ShrLogical), x, y) =
+            statement.op
+            && let Some(amount) = constants.get(&y)
+            && amount.as_i128().is_some_and(|n| (0..lines.ty(x).dtype.bits().into()).contains(&n))
+        {
+            return Ok(Some(integer::shift_by(lines, op, x, y)));
+        }
         value(lines, arithmetic, statement).map_err(|(op, dtype)| Illegal {
             kernel: name.clone(),
             op,

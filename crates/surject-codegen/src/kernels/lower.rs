@@ -9,10 +9,12 @@ mod chain;
 mod contraction;
 mod divide;
 mod jam;
+mod joint;
 mod keys;
 mod meet;
 mod pack;
 mod parts;
+
 mod place;
 mod running;
 mod tasks;
@@ -309,7 +311,15 @@ impl<'a> Lowering<'a> {
         let later: LoopSet = further.iter().map(|a| a.of).collect();
         let known = |n: &NodeId| matches!(dag[*n].node, Node::Reduce { .. }) && !dag[*n].deps.meets(later);
         let found: Vec<NodeId> = dag.reachable(roots).into_iter().filter(known).collect();
-        found.into_iter().try_for_each(|n| self.value(n).map(|_| ()))
+        for (i, &first) in found.iter().enumerate() {
+            if self.cached(first).is_none() {
+                match &self.in_one_pass(first, &found[i + 1..])[..] {
+                    [] => _ = self.value(first)?,
+                    others => self.reduce_together(first, others)?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A value that an open loop knows. Loops outside of the one that binds what it depends on do not count: a reduction
@@ -450,14 +460,21 @@ impl<'a> Lowering<'a> {
         let resolved = self.resolved;
         let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
         let reduction = self.reduction(id, (op, body), axes, lanes);
-        self.reductions_known(&[body], axes)?;
+        let next = self.all_terms(axes, std::slice::from_ref(&reduction))?;
+        self.whole_reduction(id, &reduction, axes, lanes, next[0])
+    }
+
+    /// Runs loops over the terms of reductions: what each has in the end.
+    fn all_terms(&mut self, axes: &[Axis], reductions: &[Reduction]) -> Lowered<Vec<Value>> {
+        let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
+        self.reductions_known(&bodies, axes)?;
         let outside = self.outside();
         // A loop that is open further out runs anew.
         axes.iter().for_each(|a| _ = self.places.remove(&a.of));
-        let sum = self.b.splat(reduction.neutral(), reduction.lanes);
-        let next = self.terms(axes, 0, &reduction, sum)?;
+        let sums = reductions.iter().map(|r| self.b.splat(r.neutral(), r.lanes)).collect();
+        let next = self.terms(axes, 0, reductions, sums)?;
         self.return_to(&outside);
-        self.whole_reduction(id, &reduction, axes, lanes, next)
+        Ok(next)
     }
 
     /// What is known of a reduction over these loops, whose value has so many lanes.
@@ -492,26 +509,33 @@ impl<'a> Lowering<'a> {
         Ok(self.b.convert(whole, self.expression.dag[id].dtype))
     }
 
-    /// The loops of a reduction from one on, and the term in them: what is joined in the end, given what is so far.
-    fn terms(&mut self, axes: &[Axis], i: usize, reduction: &Reduction, sum: Value) -> Lowered<Value> {
-        self.reductions_known(&[reduction.body], &axes[i..])?;
+    /// The loops of reductions from one on, and the terms in them: what is joined in the end, given what is so far.
+    fn terms(
+        &mut self,
+        axes: &[Axis],
+        i: usize,
+        reductions: &[Reduction],
+        mut sums: Vec<Value>,
+    ) -> Lowered<Vec<Value>> {
+        let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
+        self.reductions_known(&bodies, &axes[i..])?;
         let Some(axis) = axes.get(i) else {
             let loops: LoopSet = axes.iter().map(|a| a.of).collect();
-            return self.join_term(reduction, loops, sum);
+            let terms = reductions.iter().zip(sums);
+            return terms.map(|(reduction, sum)| self.join_term(reduction, loops, sum)).collect();
         };
         let outside = self.outside();
-        let mut sum = sum;
         for part in self.parts(axis) {
-            sum = match self.open_part(axis, &part, &[sum])? {
+            sums = match self.open_part(axis, &part, &sums)? {
                 Opened::Loop(carried) => {
-                    let next = self.terms(axes, i + 1, reduction, carried[0])?;
-                    self.close(&[next])[0]
+                    let next = self.terms(axes, i + 1, reductions, carried)?;
+                    self.close(&next)
                 }
-                _ => self.terms(axes, i + 1, reduction, sum)?,
+                _ => self.terms(axes, i + 1, reductions, sums)?,
             };
             self.return_to(&outside);
         }
-        Ok(sum)
+        Ok(sums)
     }
 
     /// Joins the term of a reduction over these loops to what is so far.

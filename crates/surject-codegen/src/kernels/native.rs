@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::mlir::WriteError;
 use super::schedule::Schedules;
 use crate::CodegenError;
-use crate::code::Statement;
+use crate::code::{Declaration, Statement};
 use std::fmt;
 use std::sync::Arc;
 use surject_kernel::Kernel;
@@ -18,6 +18,8 @@ pub struct Tasks {
     pub body: Vec<Statement>,
     /// How many there are; `None`: that depends on sizes that a run gives.
     pub count: Option<i64>,
+    /// The functions of the runtime that it calls.
+    pub calls: Vec<Declaration>,
 }
 
 /// A machine whose kernels become code of this process.
@@ -31,6 +33,9 @@ pub trait Native: Machine {
     /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of an expression? An
     /// error says why not, or why nobody knows.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
+
+    /// The same of rows that run by themselves: everything else that they need is stored.
+    fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;
 }
 
 /// Which kernels of a compiled program come from the kernel IR.
@@ -61,13 +66,14 @@ impl fmt::Debug for Scheduled {
 }
 
 impl Scheduled {
-    /// The tasks of a kernel, and how many there are.
-    pub(crate) fn tasks(&self, kernel: &Kernel) -> Result<(Vec<Statement>, i64), CodegenError> {
+    /// The tasks of a kernel, of which the number is known.
+    pub(crate) fn tasks(&self, kernel: &Kernel) -> Result<(Tasks, i64), CodegenError> {
         let arithmetic = legal_for(kernel, self.machine.arithmetic())
             .map_err(|error| CodegenError::unsupported(error.to_string()))?;
         let written = self.machine.tasks(&arithmetic);
-        let Tasks { body, count } = written.map_err(|error| CodegenError::unsupported(error.to_string()))?;
+        let tasks = written.map_err(|error| CodegenError::unsupported(error.to_string()))?;
         let unknown = || format!("kernel `{}`, whose tasks are as many as a run says", kernel.name);
-        Ok((body, count.ok_or_else(|| CodegenError::unsupported(unknown()))?))
+        let count = tasks.count.ok_or_else(|| CodegenError::unsupported(unknown()))?;
+        Ok((tasks, count))
     }
 }

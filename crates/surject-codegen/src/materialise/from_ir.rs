@@ -5,7 +5,7 @@ use crate::expression::dag::{Buf, buf};
 use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
-use crate::kernels::native::Scheduled;
+use crate::kernels::native::{Scheduled, Tasks};
 use crate::kernels::run;
 use crate::lower::in_place;
 use crate::lower::kernel::Kernel;
@@ -20,14 +20,14 @@ pub(crate) fn kernel(
     place: &dyn Fn(&Tensor) -> Buf,
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
-    let (body, tasks) = scheduled.tasks(kernel)?;
+    let (Tasks { body, calls, .. }, tasks) = scheduled.tasks(kernel)?;
     let buffers: Vec<Buf> = tensors.iter().map(place).collect();
     let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
     let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
     let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
     let bytes = kernel.types.iter().map(|ty| ty.lanes * ty.dtype.size()).max().unwrap_or(0);
     let registers = (bytes / scheduled.machine.vector_bytes().max(1)).max(1);
-    Ok(Kernel { registers, ..Kernel::plain(body, tasks, buffers, writes, summary) })
+    Ok(Kernel { registers, declarations: calls, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }
 
 /// How much of what an expression reads the program computes.

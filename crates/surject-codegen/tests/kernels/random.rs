@@ -57,9 +57,22 @@ fn nest(rng: &mut Rng, parts: Vec<Part>, directives: &mut Vec<Directive>) -> Vec
         if part.extent > 1 && rng.chance(1, 2) {
             let by = *rng.pick(&[2i64, 3, 4, 8]);
             directives.push(Directive::Split(part.name.clone(), by));
-            let of =
-                |end: &str, extent| Part { name: format!("{}.{end}", part.name), extent, ..part.clone() };
-            all.extend([of("o", (part.extent + by - 1) / by), of("i", by)]);
+            let of = |part: &Part, end: &str, extent| Part {
+                name: format!("{}.{end}", part.name),
+                extent,
+                ..part.clone()
+            };
+            let outer = of(&part, "o", (part.extent + by - 1) / by);
+            let inner = of(&part, "i", by);
+            // The outer loop is split again, which need not divide it either.
+            if outer.extent > 2 && rng.chance(1, 3) {
+                let by = *rng.pick(&[2i64, 3, 5]);
+                directives.push(Directive::Split(outer.name.clone(), by));
+                all.extend([of(&outer, "o", (outer.extent + by - 1) / by), of(&outer, "i", by)]);
+            } else {
+                all.push(outer);
+            }
+            all.push(inner);
         } else {
             all.push(part);
         }

@@ -202,6 +202,55 @@ fn the_last_part_of_lanes_has_shorter_vectors() {
     }
 }
 
+/// Tasks of three blocks of four of 29 rows, of which the last has two blocks and a row.
+#[test]
+fn tasks_share_what_no_chunk_divides() {
+    let program = parse(&PRODUCT.replace('7', "29")).unwrap();
+    let function = program.function("main").unwrap();
+    let args = surject_ir::testing::random_args(function, 3);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    for (split, order) in
+        [("split i0 by 12", "i0.o i0.i"), ("split i0 by 4\nsplit i0.o by 3", "i0.o.o i0.o.i i0.i")]
+    {
+        let tasks = order.split(' ').next().unwrap();
+        let text = format!("kernel y_0\n{split}\norder {order} i1\nparallel {tasks} task\nvectorise i1\n");
+        let schedule: Schedules = text.parse().unwrap();
+        let field = assignments(function)[0].1;
+        let made = kernels(function, field, &Whole, "y", &schedule).unwrap();
+        let kernel = made.kernels[0].launch.kernel.to_string();
+        assert!(kernel.contains("= min ") && !kernel.contains("where"), "{kernel}");
+        let run = surject_codegen::kernels::run::run;
+        let found = run(&program, "main", &args, &Whole, &Default::default(), &schedule);
+        assert_eq!(found.unwrap().0, expected, "{kernel}");
+    }
+}
+
+/// The least and the largest of rows, and their sums, of which one needs another.
+const JOINT: &str = "func main(x: f32[5,40]) -> (y) {
+  let a : f32[5] =:min over i<5, k<40 at [i]: x[i,k]
+  let b : f32[5] =:max over i<5, k<40 at [i]: x[i,k]
+  let c : f32[5] =:+ over i<5, k<40 at [i]: x[i,k] - b[i]
+  y : f32[5] =: over i<5: c[i] / (b[i] - a[i])
+}
+";
+
+/// Two reductions are computed in one pass, and the third in one of its own.
+#[test]
+fn reductions_over_the_same_loops_share_a_pass() {
+    let program = parse(JOINT).unwrap();
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let schedule: Schedules = "kernel y_0\nsplit k0 by 8\nvectorise k0.i\n".parse().unwrap();
+    let made = kernels(function, field, &Whole, "y", &schedule).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+    let args = surject_ir::testing::random_args(function, 3);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    let run = surject_codegen::kernels::run::run;
+    let found = run(&program, "main", &args, &Whole, &Default::default(), &schedule).unwrap().0;
+    let report = surject_runtime::compare::compare(&found[0], &expected[0], 1e-5, 1e-6);
+    assert!(report.passed(), "{report}");
+}
+
 /// What does not fit is refused where it stands.
 #[test]
 fn what_does_not_fit_is_said_where_it_stands() {

@@ -1,9 +1,10 @@
 //! Operations that depend on their operands alone.
 
 use super::{Done, Writer, element, of};
-use surject_codegen::code::{self, Elem, Elements, Literal, Op};
+use surject_codegen::code::{self, Declaration, Elem, Elements, Literal, Op, Symbol, Type};
+use surject_codegen::kernels::legal::runtime_function;
 use surject_codegen::kernels::mlir::{Arithmetic, binary};
-use surject_ir::{AccOp, DType, Scalar, UnaryOp};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Op as KernelOp, Type as KernelType, Value};
 
 impl Writer<'_> {
@@ -34,6 +35,9 @@ impl Writer<'_> {
             KernelOp::Unary(op, x) => self.unary(*op, *x)?,
             KernelOp::Binary(op, x, y) => {
                 let (sides, own) = ([self.value(*x)?, self.value(*y)?], self.ty(*x));
+                if matches!(own.dtype, DType::F32 | DType::F64) && *op == BinaryOp::Rem && own.lanes == 1 {
+                    return Ok(self.called(format!("surject_fmod_{}", own.dtype), &sides, of(own)));
+                }
                 let refused = || format!("`{op}` of {}, which is not arithmetic", own.dtype);
                 let found = binary(*op, own.dtype).filter(|_| own.dtype != DType::BF16);
                 self.b.op(match found.ok_or_else(refused)? {
@@ -156,8 +160,19 @@ impl Writer<'_> {
         Ok(self.b.op(Op::intrinsic(name, operands, Some(of(own)))))
     }
 
+    /// What a function of the runtime makes of values of a type.
+    fn called(&mut self, name: String, values: &[code::Value], ty: Type) -> code::Value {
+        let parameters = vec![ty; values.len()];
+        self.calls.insert(Declaration::Outside { name: name.clone(), parameters, result: Some(ty) });
+        let values: Vec<(code::Value, Type)> = values.iter().map(|&value| (value, ty)).collect();
+        self.b.op(Op::call(Symbol::Named(name), values, Some(ty)))
+    }
+
     fn unary(&mut self, op: UnaryOp, x: Value) -> Done<code::Value> {
         let (value, ty) = (self.value(x)?, self.ty(x));
+        if let Some(name) = runtime_function(op, ty.dtype).filter(|_| ty.lanes == 1) {
+            return Ok(self.called(name, &[value], of(ty)));
+        }
         let wide = matches!(ty.dtype, DType::F32 | DType::F64);
         let operation = match op {
             UnaryOp::Neg if wide => "arith.negf",

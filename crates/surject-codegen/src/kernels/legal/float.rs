@@ -92,7 +92,7 @@ pub(super) fn binary(
     Ok(match op {
         Add | Sub | Mul | Div | Max | Min | Eq | Ne | Lt | Le | Gt | Ge => lines.binary(op, x, y),
         Pow | Atan2 => functions::binary(lines, arithmetic, op, x, y),
-        Rem => remainder(lines, x, y),
+        Rem => remainder(lines, arithmetic, x, y),
         _ => return Err((op.to_string(), lines.ty(x).dtype)),
     })
 }
@@ -116,11 +116,19 @@ pub(super) fn each_lane(
 
 /// The exact remainder of a division, with the sign of the dividend: that of whole numbers, a few digits of the quotient
 /// at a time.
-fn remainder(lines: &mut Lines<'_>, x: Value, y: Value) -> Value {
+fn remainder(lines: &mut Lines<'_>, arithmetic: Arithmetic, x: Value, y: Value) -> Value {
     let ty = lines.ty(x);
     // Every `f32` is a normal `f64`.
     let (wide_x, wide_y) = (lines.convert(x, DType::F64), lines.convert(y, DType::F64));
     let (known, beyond) = functions::remainder(lines, wide_x, wide_y);
+    if arithmetic.has_functions {
+        let rest = functions::branch_where(lines, arithmetic, beyond, known, |lines| {
+            each_lane(lines, &[wide_x, wide_y], known, |lines, args, _| {
+                lines.binary(BinaryOp::Rem, args[0], args[1])
+            })
+        });
+        return lines.convert(rest, ty.dtype);
+    }
     let long = each_lane(lines, &[wide_x, wide_y, beyond], known, |lines, args, known| {
         let &[x, y, beyond] = args else { return known };
         lines.branch(beyond, Type::scalar(DType::F64), |lines| long_remainder(lines, x, y), |_| known)

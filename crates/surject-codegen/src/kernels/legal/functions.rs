@@ -4,7 +4,7 @@
 //! those by tables are used, in vectors of as many lanes as a table has entries. Where a formula serves for nearly every argument, the rest has a branch of its own, which a vector takes where any of its
 //! lanes needs it; angles that are too large for every reduction are reduced with more digits of 2/π (`angle`).
 
-use super::{Arithmetic, angle, float};
+use super::{Arithmetic, angle, float, runtime_function};
 use crate::code;
 use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Paper, Pen};
@@ -214,7 +214,7 @@ fn formula<const N: usize>(
 }
 
 /// A value that is known, or where a condition holds in any lane another one in all of them.
-fn branch_where(
+pub(super) fn branch_where(
     lines: &mut Lines<'_>,
     arithmetic: Arithmetic,
     condition: Value,
@@ -244,8 +244,11 @@ fn tables(lines: &Lines<'_>, arithmetic: Arithmetic, x: Value) -> usize {
 
 /// A function of `f32` or `f64`; `None`: it has no formula.
 pub fn unary(lines: &mut Lines<'_>, arithmetic: Arithmetic, op: UnaryOp, x: Value) -> Option<Value> {
-    let tables = tables(lines, arithmetic, x);
-    let method = Method::of(op, elem(lines.ty(x).dtype), tables)?;
+    let (tables, dtype) = (tables(lines, arithmetic, x), lines.ty(x).dtype);
+    let Some(method) = Method::of(op, elem(dtype), tables) else {
+        let has = arithmetic.has_functions && runtime_function(op, dtype).is_some();
+        return has.then(|| called(lines, op, x));
+    };
     let Some(short) = method.short else { return Some(by_method(lines, arithmetic, &method, op, x)) };
     let most = if short.pieces > 0 { short.pieces } else { usize::MAX };
     Some(in_parts(lines, &[x], most, |lines, args| {
@@ -256,6 +259,11 @@ pub fn unary(lines: &mut Lines<'_>, arithmetic: Arithmetic, op: UnaryOp, x: Valu
         });
         branch_where(lines, arithmetic, beyond, value, |lines| by_method(lines, arithmetic, &method, op, x))
     }))
+}
+
+/// A function of each lane, by the runtime.
+fn called(lines: &mut Lines<'_>, op: UnaryOp, x: Value) -> Value {
+    float::each_lane(lines, &[x], x, |lines, args, _| lines.unary(op, args[0]))
 }
 
 fn by_method(lines: &mut Lines<'_>, arithmetic: Arithmetic, method: &Method, op: UnaryOp, x: Value) -> Value {
@@ -292,6 +300,9 @@ fn part_by_method(
     });
     // Of each lane by itself, where any is.
     branch_where(lines, arithmetic, beyond, value, |lines| {
+        if arithmetic.has_functions && runtime_function(op, dtype).is_some() {
+            return called(lines, op, x);
+        }
         float::each_lane(lines, &[x, beyond], value, |lines, args, known| {
             let &[x, beyond] = args else { return known };
             let ty = Type::scalar(dtype);

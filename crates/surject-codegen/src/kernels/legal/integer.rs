@@ -147,6 +147,15 @@ fn shift(lines: &mut Lines<'_>, op: BinaryOp, x: Value, y: Value) -> Value {
     lines.bitcast(y, dtype)
 }
 
+/// A shift by less than the width.
+pub(super) fn shift_by(lines: &mut Lines<'_>, op: BinaryOp, x: Value, amount: Value) -> Value {
+    let dtype = lines.ty(x).dtype;
+    let own = if op == BinaryOp::ShrArith { signed(dtype) } else { unsigned(dtype) };
+    let (x, amount) = (lines.bitcast(x, own), lines.bitcast(amount, own));
+    let y = lines.binary(op, x, amount);
+    lines.bitcast(y, dtype)
+}
+
 /// By squares; a negative exponent gives 0, or ±1 for the bases ±1.
 fn power(lines: &mut Lines<'_>, x: Value, y: Value) -> Value {
     let dtype = lines.ty(x).dtype;

@@ -78,7 +78,7 @@ impl<'a> Lowering<'a> {
             let (place, ty) = self.sums_here(sums.reduction)?;
             let so_far = self.b.load(place.clone(), ty);
             let outside = self.outside();
-            let next = self.terms(axes, 0, &reduction, so_far)?;
+            let next = self.terms(axes, 0, std::slice::from_ref(&reduction), vec![so_far])?[0];
             self.return_to(&outside);
             self.b.store(place, next);
         }

@@ -5,6 +5,7 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::kernels::schedule::{Axis, AxisKind};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Guard, Level, Term, Value};
@@ -72,11 +73,13 @@ impl Lowering<'_> {
         self.rest.clone_from(&outside.rest);
     }
 
-    /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, one of them has the last one.
+    /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, the last ones have fewer
+    /// iterations, and one of them has what is left of a vector or a block.
     pub(super) fn parts_of_points(&mut self, axis: &Axis) -> Lowered<Vec<Part>> {
         let extent = self.expression.dag.extent(axis.of);
-        let shared = axis.kind == AxisKind::Serial && axis.factor > 1 && axis.factor * axis.extent < extent;
-        if !shared || !self.is_cut_by_cpu(axis.of) || !self.takes_parts(axis) {
+        let shared = axis.kind == AxisKind::Serial && axis.factor * axis.extent < extent;
+        let cut = self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
+        if !shared || !cut || !self.takes_parts(axis) {
             return Ok(self.parts(axis));
         }
         let overflow = || CodegenError::overflow("a loop");
@@ -85,9 +88,12 @@ impl Lowering<'_> {
         let here = Affine::from(extent / axis.factor).plus(&before, -1).ok_or_else(overflow)?;
         let (whole, most) = (self.number(&here), self.integer(axis.extent));
         let count = self.b.binary(BinaryOp::Min, whole, most);
+        let left = extent % axis.factor;
+        if left == 0 {
+            return Ok(vec![Part::Some { count }]);
+        }
         let last = Guard { expr: here.clone(), bound: axis.extent.into() };
         let condition = self.b.holds(vec![last], 1);
-        let left = extent % axis.factor;
         Ok(vec![Part::Some { count }, Part::RestIf { condition, number: here, left }])
     }
 
@@ -97,11 +103,20 @@ impl Lowering<'_> {
         self.resolved.cut.contains(&of) && !self.resolved.points.iter().any(of_gpu)
     }
 
-    /// Does the last part of a cut loop begin with an iteration of this one?
+    /// Are the loops with larger steps open, and are those with smaller ones, which stand further inside, all that an
+    /// iteration has?
     fn takes_parts(&self, axis: &Axis) -> bool {
-        let inner = self.resolved.points.iter().filter(|a| a.of == axis.of && a.factor < axis.factor);
-        inner.map(|a| a.extent).product::<i64>() == axis.factor
-            && self.expression.dag.extent(axis.of) % axis.factor != 0
+        let mut further_inside = false;
+        let mut inner = 1;
+        for other in self.resolved.points.iter().filter(|a| a.of == axis.of) {
+            match other.factor.cmp(&axis.factor) {
+                Ordering::Less if further_inside => inner *= other.extent,
+                Ordering::Greater if !further_inside => {}
+                Ordering::Equal => further_inside = true,
+                _ => return false,
+            }
+        }
+        inner == axis.factor
     }
 
     /// The parts of a loop, in order.

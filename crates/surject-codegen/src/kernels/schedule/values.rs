@@ -98,8 +98,9 @@ pub(super) fn values(
         };
         match directive {
             Directive::Fma(name) => {
-                let sums = over(id(name)?);
-                if sums.is_empty() || !sums.iter().all(|&n| expression.sums_products(n)) {
+                let mut sums = over(id(name)?);
+                sums.retain(|&n| expression.sums_products(n));
+                if sums.is_empty() {
                     return Err(of(
                         name,
                         format!("no reduction over `{name}` sums products of `f32` or `f64`"),
