@@ -271,6 +271,51 @@ fn products_of_matrices_are_kernels_of_the_kernel_ir() {
     }
 }
 
+/// Rows: what a program computes of `a` and `b`, and whether a processor with vectors takes it from the kernel IR.
+const ROWS: [(&str, &str, bool); 8] = [
+    ("a: f32[64,256], b: f32[256]", "r : f32[64,256] =: over i<64, j<256: tanh(a[i,j] + b[j])", true),
+    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: tanh(a[i,j] + b[j])", true),
+    // Angles beyond every formula.
+    ("a: f32[9000], b: f32[1]", "r : f32[9000] =: over i<9000: sin(a[i] * 1e12 f32)", true),
+    (
+        "a: f32[64,512], b: f32[64]",
+        "let m : f32[64] =:max over i<64, k<512 at [i]: a[i,k]\n  let s : f32[64] =:+ over i<64, k<512 at [i]: exp(a[i,k] - m[i])\n  r : f32[64,512] =: over i<64, j<512: exp(a[i,j] - m[i]) / s[i]",
+        true,
+    ),
+    // Rows begin inside of cache lines.
+    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: a[i,j] + b[j]", false),
+    // Long sums are made in blocks.
+    ("a: f32[40000], b: f32[1]", "r : f32[] =:+ over i<40000 at []: a[i]", false),
+    ("a: f32[4096], b: f32[4096]", "r : u8[4096] =: over i<4096: u8(a[i] * b[i])", false),
+    ("a: f32[64,64], b: f32[1]", "r : f32[64,64] =: over i<64, j<64: f32(index(j)i32) * a[i,j]", false),
+];
+
+/// A processor with vectors takes rows that run by themselves from the kernel IR, where these are as fast and as exact.
+#[test]
+fn rows_are_kernels_of_the_kernel_ir() {
+    for (params, body, wanted) in ROWS {
+        let program = surject::ir::parse(&format!("func main({params}) -> (r) {{\n  {body}\n}}\n"));
+        let program = program.unwrap_or_else(|e| panic!("{body}: {e}"));
+        let function = program.main().expect("a function");
+        let args = random_args(function, 3);
+        let expected = surject::ir::interp::run(&program, "main", &args).expect("it runs");
+        for machine in ["generic", "avx2", "avx512"] {
+            let kernels = scheduled(Some(machine), Schedules::default(), Which::Chosen).expect("a CPU");
+            let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+            let target = Target::named(machine).expect("a CPU");
+            let lowered = lower_with(&program, "main", &target, &lower).expect("it is lowered");
+            let forms = format!("{:#}", lowered.plan);
+            let taken = forms.contains("form: rows of the kernel IR");
+            assert_eq!(taken, wanted && machine != "generic", "{machine}: {body}\n{forms}");
+            if taken {
+                let found = lowered.interpret(&args, Default::default()).expect("it runs");
+                let report = compare(&found[0], &expected[0], 1e-6, 1e-6);
+                assert!(report.passed(), "{machine}: {body}\n{report}");
+            }
+        }
+    }
+}
+
 /// Panels of kernels lie on the stack of a thread, and the thread of a caller may have next to none.
 #[test]
 fn callers_with_little_stack_run_compiled_programs() {

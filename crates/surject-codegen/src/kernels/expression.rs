@@ -121,6 +121,8 @@ pub struct Reduction {
     pub outer: Vec<String>,
     /// The scalar operations of all of its values, each computed once.
     pub operations: f64,
+    /// Does it sum floats?
+    pub sums_floats: bool,
     /// Are its terms products of floats that are summed in their own type?
     pub sums_products: bool,
     /// Does it want the largest or the smallest of floats?
@@ -152,6 +154,16 @@ impl Expression {
             expression.memory.insert(buf, (tensor, ty.dtype.part(), elements));
         }
         Ok(expression)
+    }
+
+    /// Has every tensor the type of what is loaded from it and stored there? Scratch memory is bytes.
+    pub(crate) fn is_typed(&self) -> bool {
+        let of = |buf: &Buf| self.memory.get(buf).map(|m| m.1);
+        let loads = self.nodes().into_iter().all(|n| match &self.dag[n].node {
+            Node::Load { buf, .. } => of(buf) == Some(self.dag[n].dtype),
+            _ => true,
+        });
+        loads && self.outputs.iter().all(|o| of(&o.to) == Some(self.dag[o.root].dtype))
     }
 
     /// The loops over the points.
@@ -193,6 +205,7 @@ impl Expression {
                     loops,
                     outer,
                     operations,
+                    sums_floats: *op == AccOp::Add && self.dag[n].dtype.is_float(),
                     sums_products,
                     compares_floats,
                     registers,

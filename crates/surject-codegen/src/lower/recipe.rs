@@ -10,6 +10,7 @@ use crate::expression::address::{Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
+use crate::normalise::pulled::Pulled;
 use crate::schedule::columns::Columns;
 use crate::schedule::contraction::{self, BlockColumns, Contraction};
 use crate::schedule::term_cache::TermCache;
@@ -176,6 +177,25 @@ impl Recipe {
             }
             Recipe::Columns(_) => None,
         }
+    }
+
+    /// The expression of rows, over the loops that its points have.
+    pub(crate) fn rows_alone(&self) -> Option<Pulled> {
+        let Recipe::Row { dag, outputs, term_cache, .. } = self else { return None };
+        if outputs.iter().any(|o| o.join.is_some()) {
+            return None;
+        }
+        let mut outputs = outputs.clone();
+        if let (Some(cache), [output]) = (term_cache, &mut outputs[..]) {
+            output.root = cache.uncached;
+        }
+        let mut points = LoopSet::default();
+        for output in &outputs {
+            points = points.union(output.address.loops()).union(dag[output.root].deps);
+        }
+        let mut outer: Vec<LoopId> = points.loops().collect();
+        outer.sort_by_key(|&l| (std::cmp::Reverse(outputs[0].address.coeff(l).abs()), l));
+        Some(Pulled { dag: dag.clone(), outer, outputs })
     }
 
     /// Does no part of the work run together with others?

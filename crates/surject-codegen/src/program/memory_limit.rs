@@ -8,7 +8,7 @@ use crate::program::fuse::Fused;
 use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::{self, Memory, bytes};
 use crate::program::steps;
-use crate::program::{coalesce, order};
+use crate::program::{coalesce, order, rows_of_ir};
 use crate::schedule::BYTES_A_CYCLE;
 use crate::{CodegenError, Target};
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ pub(crate) fn settle(
 ) -> Result<Settled, CodegenError> {
     let alone = steps::lower(function, target, scheduled)?;
     let mut ends: HashSet<usize> = HashSet::new();
-    let mut best = together(function, target, alone.clone(), &ends)?;
+    let mut best = together(function, (target, scheduled), alone.clone(), &ends)?;
     let mut outside = 0;
     for &var in function.params.iter().chain(&function.body.results) {
         outside += bytes(function.ty(var))?;
@@ -69,7 +69,7 @@ pub(crate) fn settle(
     for (_, kernel) in large.into_iter().take(TRIALS) {
         let mut more = ends.clone();
         more.insert(kernel);
-        let found = together(function, target, alone.clone(), &more)?;
+        let found = together(function, (target, scheduled), alone.clone(), &more)?;
         let all = (outside + best.memory.arena_bytes) as f64;
         let gain = best.memory.arena_bytes.saturating_sub(found.memory.arena_bytes) as f64 / all;
         let saved = |s: &Settled| s.chains.iter().map(|c| c.saved).sum::<f64>();
@@ -84,11 +84,12 @@ pub(crate) fn settle(
 /// Fuses kernels, orders steps, joins memories.
 fn together(
     function: &Function,
-    target: &Target,
+    (target, scheduled): (&Target, Option<&Scheduled>),
     mut lowered: Lowered,
     ends: &HashSet<usize>,
 ) -> Result<Settled, CodegenError> {
     let chains = lowered.fuse(function, target, ends)?;
+    rows_of_ir::take(function, &mut lowered, scheduled)?;
     order::order(function, &mut lowered, target)?;
     let donations = coalesce::coalesce(function, &mut lowered, target)?;
     let memory = memory::plan(function, &lowered)?;

@@ -19,6 +19,8 @@ pub struct TermCache {
     pub to: Buf,
     /// Its element type.
     pub dtype: DType,
+    /// The output, made of terms that are not kept.
+    pub(crate) uncached: NodeId,
 }
 
 impl TermCache {
@@ -93,8 +95,8 @@ pub fn term_cache(dag: &mut Dag, outputs: &mut [Output], schedule: &Schedule) ->
         }
         let root = *rewriter.ids.get(&output.root)?;
         let address = place.substitute(last, &Lin::var(l))?;
-        output.root = root;
-        return Some(TermCache { body, address, to, dtype });
+        let uncached = std::mem::replace(&mut output.root, root);
+        return Some(TermCache { body, address, to, dtype, uncached });
     }
     None
 }
