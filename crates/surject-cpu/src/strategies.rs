@@ -6,15 +6,19 @@ use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
+mod blocks;
 mod forms;
 mod streams;
 mod tiles;
 mod units;
+mod windows;
 
+pub use blocks::Blocks;
 pub use forms::{Scans, Transposes};
 pub use streams::Streams;
 pub use tiles::Tiles;
 pub use units::Units;
+pub use windows::Windows;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;

@@ -246,8 +246,14 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Opens so many iterations of a loop that carries these values: what it carries inside. Lanes are no loop.
-    fn open(&mut self, axis: &Axis, count: Affine, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
+    /// Opens the iterations of a loop from one on, before another one, that carries these values: what it carries inside. Lanes
+    /// are no loop.
+    fn open(
+        &mut self,
+        axis: &Axis,
+        (first, end): (i64, Affine),
+        inits: &[Value],
+    ) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
             AxisKind::Serial | AxisKind::Jammed => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
@@ -265,7 +271,7 @@ impl<'a> Lowering<'a> {
                 return Ok(None);
             }
         };
-        let (variable, carried) = self.b.open_for(0, count, 1, kind, inits);
+        let (variable, carried) = self.b.open_for(first, end, 1, kind, inits);
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
@@ -379,6 +385,9 @@ impl<'a> Lowering<'a> {
             Node::Guarded { guards, fill, inner } => {
                 let inner = self.operand(*inner, lanes)?;
                 let guards = self.guards(guards)?;
+                if guards.is_empty() {
+                    return Ok(inner);
+                }
                 let holds = self.b.holds(guards, lanes);
                 let fill = self.b.splat(*fill, lanes);
                 self.b.select(holds, inner, fill)

@@ -50,11 +50,9 @@ impl Strategy for Streams {
             _ => return Err("there are rows enough for tiles".into()),
         };
         let by = vectors * lanes;
-        let columns = (column.extent / by).min(COLUMNS / by);
-        let columns = (1..=columns).rev().find(|n| column.extent / by % n == 0).unwrap_or(1);
-        if column.extent % by != 0 {
-            return Err(format!("{by} does not divide the {} columns", column.extent));
-        }
+        let blocks = (column.extent + by - 1) / by;
+        let columns = blocks.min(COLUMNS / by);
+        let columns = (1..=columns).rev().find(|n| blocks % n == 0).unwrap_or(1);
         let mut order = vec![column.clone()];
         order.extend(loops.iter().filter(|l| l.name != column.name).cloned());
         let mut nest = Nest::new(&order);

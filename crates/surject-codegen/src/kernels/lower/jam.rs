@@ -54,7 +54,7 @@ impl Lowering<'_> {
                 self.bind(axis, number.into())?;
             }
             for axis in &axes[in_step..] {
-                self.open(axis, axis.extent.into(), &[])?;
+                self.open(axis, (0, axis.extent.into()), &[])?;
             }
             let numbers = axes.iter().map(|a| a.of).zip(numbers).collect();
             let frames = self.frames.split_off(outside.depth());

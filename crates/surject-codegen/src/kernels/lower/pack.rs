@@ -23,6 +23,17 @@ impl Filled<'_> {
     }
 }
 
+/// Elements that are transposed.
+struct Square<'a> {
+    /// The loops along which neighbours lie in the tensor, and in the panel, each with its first iterations.
+    loops: [(&'a PanelLoop, &'a Vec<Affine>); 2],
+    /// The iterations of both with which it begins.
+    at: [Affine; 2],
+    /// The elements of a side, and the lines that the panel has of them.
+    side: i64,
+    lines: i64,
+}
+
 fn overflow() -> CodegenError {
     CodegenError::overflow("a panel")
 }
@@ -48,15 +59,21 @@ impl<'a> Lowering<'a> {
         self.whole = self.whole.union(alike.map(|of| of.0).collect());
         let mut at = Affine::from(0);
         let outer = panel.loops.len().saturating_sub(1);
-        for (l, first) in panel.loops.iter().zip(&first).take(outer) {
+        let is_turned = |i: usize| panel.turned.is_some_and(|(turned, _)| turned == i);
+        let mut opened = 0;
+        for (_, (l, first)) in
+            panel.loops.iter().zip(&first).take(outer).enumerate().filter(|(i, _)| !is_turned(*i))
+        {
             let own = self.b.open_for(0, l.span, 1, LoopKind::Serial, &[]).0;
             at = self.at_panel_loop(l, first, (&own.into(), &at))?;
+            opened += 1;
         }
-        match panel.loops.last().zip(first.last()) {
-            Some((last, first)) => self.copy_lines(panel, (last, first), (mem, &at))?,
-            None => self.copy_vector(panel, (mem, at), None)?,
+        match (panel.turned, panel.loops.last().zip(first.last())) {
+            (Some(turned), _) => self.copy_turned(panel, turned, &first, (mem, &at))?,
+            (None, Some((last, first))) => self.copy_lines(panel, (last, first), (mem, &at))?,
+            (None, None) => self.copy_vector(panel, (mem, at), None)?,
         }
-        (0..outer).for_each(|_| _ = self.b.close_for(&[]));
+        (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         self.return_to(&outside);
         let depth = self.b.depth();
         self.panels.insert(panel.load, Filled { panel, mem, first, depth });
@@ -76,6 +93,61 @@ impl<'a> Lowering<'a> {
             self.set(of.0, here);
         }
         at.plus(own, l.stride).ok_or_else(overflow)
+    }
+
+    /// Copies squares that are transposed: vectors lie along one loop in the tensor, and along the last one in the panel.
+    fn copy_turned(
+        &mut self,
+        panel: &Panel,
+        (turned, side): (usize, i64),
+        first: &[Vec<Affine>],
+        (mem, at): (Mem, &Affine),
+    ) -> Lowered<()> {
+        let missing = || CodegenError::malformed("a panel without loops");
+        let last = panel.loops.len().checked_sub(1).ok_or_else(missing)?;
+        let span = panel.loops[turned].span;
+        let (down, _) = self.b.open_for(0, panel.loops[last].span / side, 1, LoopKind::Serial, &[]);
+        let down = Affine::from(down).times(side).ok_or_else(overflow)?;
+        let mut parts = vec![(span / side, side)];
+        parts.extend((span % side > 0).then_some((1, span % side)));
+        for (count, lines) in parts {
+            let before = if lines == side { 0 } else { span - lines };
+            let (across, _) = self.b.open_for(0, count, 1, LoopKind::Serial, &[]);
+            let across = Affine::from(across).times(side).and_then(|a| a.plus(&before.into(), 1));
+            let square = Square {
+                loops: [(&panel.loops[turned], &first[turned]), (&panel.loops[last], &first[last])],
+                at: [across.ok_or_else(overflow)?, down.clone()],
+                side,
+                lines,
+            };
+            self.copy_square(panel, &square, (mem, at))?;
+            self.b.close_for(&[]);
+        }
+        self.b.close_for(&[]);
+        Ok(())
+    }
+
+    /// Copies a square of which so many lines exist in the panel.
+    fn copy_square(&mut self, panel: &Panel, square: &Square<'_>, (mem, at): (Mem, &Affine)) -> Lowered<()> {
+        let &Square { loops: [(across, of_across), (down, of_down)], side, lines, .. } = square;
+        let number = |at: &Affine, number: i64| at.plus(&number.into(), 1).ok_or_else(overflow);
+        let lanes = |at: &Affine| at.plus(&Affine::lane(1), 1).ok_or_else(overflow);
+        let mut rows = Vec::new();
+        for i in 0..side {
+            let outside = self.outside();
+            self.lanes = Some((across.of[0].0, side as usize));
+            self.at_panel_loop(down, of_down, (&number(&square.at[1], i)?, at))?;
+            self.at_panel_loop(across, of_across, (&lanes(&square.at[0])?, at))?;
+            rows.push(self.load_for_panel(panel, (lines < side).then_some(lines))?);
+            self.return_to(&outside);
+        }
+        self.transpose_square(&mut rows, 1);
+        for (i, column) in rows.into_iter().take(lines as usize).enumerate() {
+            let place = at.plus(&number(&square.at[0], i as i64)?, across.stride);
+            let place = place.and_then(|p| p.plus(&lanes(&square.at[1]).ok()?, down.stride));
+            self.b.store(Place::new(mem, place.ok_or_else(overflow)?), column);
+        }
+        Ok(())
     }
 
     /// Copies along the last loop of a panel: whole vectors, then what is left.
@@ -120,15 +192,21 @@ impl<'a> Lowering<'a> {
 
     /// Copies a vector to a place of a panel, of which so many elements are left if not all are there.
     fn copy_vector(&mut self, panel: &Panel, (mem, at): (Mem, Affine), left: Option<i64>) -> Lowered<()> {
+        let value = self.load_for_panel(panel, left)?;
+        self.b.store(Place::new(mem, at), value);
+        Ok(())
+    }
+
+    /// What a panel has here, of which so many elements are left if not all are there.
+    fn load_for_panel(&mut self, panel: &Panel, left: Option<i64>) -> Lowered<Value> {
         let data = &self.expression.dag[panel.load];
         let Node::Load { buf, address, guards } = &data.node else {
             return Err(CodegenError::malformed("a panel of what is not loaded"));
         };
         let mut place = self.place(*buf, address, guards, data.deps)?;
         place.guards.extend(left.map(|left| Guard { expr: Affine::lane(1), bound: left.into() }));
-        let value = self.b.load(place, Type::vector(data.dtype, panel.lanes as usize));
-        self.b.store(Place::new(mem, at), value);
-        Ok(())
+        let lanes = self.lanes.map_or(1, |l| l.1);
+        Ok(self.b.load(place, Type::vector(data.dtype, lanes)))
     }
 
     /// Elements of the panel of a load.

@@ -37,6 +37,9 @@ pub(crate) struct Panel {
     pub(crate) elements: i64,
     /// How many elements are copied at once.
     pub(crate) lanes: i64,
+    /// The loop, by its place among these, along which the tensor lies where the panel lies along another one: squares of
+    /// so many elements are transposed in registers.
+    pub(crate) turned: Option<(usize, i64)>,
     /// Is it copied for a block of terms that are accumulated?
     pub(crate) of_blocks: bool,
 }
@@ -158,7 +161,19 @@ fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) 
         return Err(format!("a panel of {bytes} bytes; one has at most {MOST}").into());
     }
     let of_blocks = at.of.is_some();
-    Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, of_blocks })
+    let turned = turned(&loops, |l| address.coeff(l));
+    Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, turned, of_blocks })
+}
+
+/// The loop of a panel along which neighbours lie in the tensor as well, and the size of squares, if the last one is another.
+fn turned(loops: &[PanelLoop], moves: impl Fn(LoopId) -> i64) -> Option<(usize, i64)> {
+    /// The elements of a side: 24 shuffles transpose 64 elements, for which as many loads are slower.
+    const SIDE: i64 = 8;
+    let alone = |l: &PanelLoop| l.of.len() == 1;
+    let (last, others) = loops.split_last()?;
+    let fits = alone(last) && last.span % SIDE == 0 && !matches!(moves(last.of[0].0), -1..=1);
+    let next = |l: &PanelLoop| alone(l) && l.span >= SIDE && moves(l.of[0].0) == 1;
+    others.iter().position(next).filter(|_| fits).map(|at| (at, SIDE))
 }
 
 /// The loops of a load that run more than once inside of one, and how many of their iterations they have there.
