@@ -165,6 +165,16 @@ impl Nest {
         }
     }
 
+    /// Splits a loop; the inner part stands inside of all others but those that run in step and lanes.
+    fn split_inside(&mut self, name: &str, by: i64) {
+        let Some(at) = self.position(name) else { return };
+        self.split(at, by);
+        let inner = self.loops.remove(at + 1);
+        let in_step = |l: &PointLoop| self.jammed.contains(&l.name) || self.lanes.as_ref() == Some(&l.name);
+        let to = self.loops.iter().position(in_step).unwrap_or(self.loops.len());
+        self.loops.insert(to, inner);
+    }
+
     /// So many iterations of a loop run in step.
     fn jam(&mut self, name: &str, by: i64) {
         if let Some(inner) = self.innermost(name, by) {

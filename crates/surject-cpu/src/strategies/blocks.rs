@@ -12,6 +12,9 @@ use surject_kernel::Level;
 /// near by for all of them.
 pub struct Blocks(pub Cpu);
 
+/// Rows that fit two tiles.
+const ROWS: i64 = 16;
+
 /// The fewest terms of a block, and the most bytes of the sums of a task.
 const TERMS: i64 = 96;
 const SUMS: i64 = 1 << 17;
@@ -40,6 +43,10 @@ impl Strategy for Blocks {
         let columns = facts.accesses.iter().find(of_columns).ok_or("no factor depends on columns alone")?;
         if columns.elements * (columns.bytes as f64) < NEAR {
             return Err("a cache near by has all factors of the columns".into());
+        }
+        let again = facts.loops.iter().filter(|l| !depends(columns, &l.name)).map(|l| l.extent);
+        if again.product::<i64>() <= ROWS {
+            return Err("rows in one tile or two read them once or twice".into());
         }
         if columns.stride(&facts.column.name) != 1 {
             return Err("the factors of neighbours do not lie next to each other".into());

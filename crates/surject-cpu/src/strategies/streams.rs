@@ -12,8 +12,8 @@ pub struct Streams(pub Cpu);
 /// Terms that are summed at once.
 const TERMS: i64 = 16;
 
-/// Columns of a task, as far as they divide all: those of a row of the matrix are a page of memory, or some.
-const COLUMNS: i64 = 1024;
+/// Columns of a task, as far as they divide all: those of a row of the matrix are two pages of memory, or some.
+const COLUMNS: i64 = 2048;
 
 /// Bytes of a matrix that no cache near by has.
 const LARGE: f64 = 4e6;

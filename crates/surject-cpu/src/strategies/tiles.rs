@@ -62,7 +62,7 @@ impl Facts {
         const ENOUGH: i64 = 14;
         let registers = cpu.vector_registers;
         let Facts { lanes, sums, .. } = *self;
-        let fits = |&v: &i64| v == 1 || v * lanes <= self.column.extent;
+        let fits = |&v: &i64| (v - 1) * lanes < self.column.extent;
         let of = |vectors: i64| {
             let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(self.rows.extent);
             ((most - most / 3)..=most).rev().map(move |rows| TileSize { columns: vectors * lanes, rows })
@@ -77,11 +77,42 @@ impl Facts {
         let loads = (vectors + together) / (vectors * together);
         let extent = self.rows.extent as f64;
         let idle = (extent / together).ceil() * together / extent;
+        // The last vectors of a row are a power of two.
+        let (columns, by) = (self.column.extent, size.columns);
+        let last = (columns % by + self.lanes - 1) / self.lanes;
+        let last = if last == 0 { 0 } else { (last as u64).next_power_of_two() as i64 * self.lanes };
+        let idle = idle * (columns / by * by + last.min(by)) as f64 / columns as f64;
         self.work / self.lanes as f64 * idle * (0.3 + 0.4 * loads)
     }
 
     fn find(&self, name: &str) -> Option<&LoopInfo> {
         self.loops.iter().chain(&self.summed).find(|l| l.name == name)
+    }
+
+    /// The elements of panels of what rows read with guards, where a panel has all rows of their loop.
+    fn of_guarded_rows(&self) -> f64 {
+        /// Windows that a term of one is away from the same of another, where both are in one panel.
+        const NEIGHBOURS: i64 = 8;
+        let (rows, column) = (&self.rows, &self.column);
+        let guarded = |a: &&AccessInfo| {
+            !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name)
+        };
+        let elements = |access: &AccessInfo| {
+            let step = access.stride(&rows.name);
+            let mut row = rows.extent as f64;
+            let mut others = 1.0;
+            for l in self.summed.iter().filter(|l| depends(access, &l.name)) {
+                // What windows have in common is there once.
+                let by = access.stride(&l.name).checked_div(step).unwrap_or(0);
+                match (1..=NEIGHBOURS).contains(&by) && access.stride(&l.name) % step == 0 {
+                    true => row += (by * l.extent) as f64,
+                    false => others *= l.extent as f64,
+                }
+            }
+            let points = self.loops.iter().filter(|l| l.name != rows.name && l.name != column.name);
+            row * others * points.map(|l| l.extent as f64).product::<f64>()
+        };
+        self.accesses.iter().filter(guarded).map(elements).sum()
     }
 
     /// What rows read with guards, and the loops at which panels of it are: from these it is read without guards.
@@ -117,7 +148,15 @@ enum Panels {
 enum Outermost {
     Columns,
     Rows,
+    /// Some blocks of columns, then rows, then these blocks.
+    Both(i64),
 }
+
+/// The columns of several blocks that have one panel, at most, the panels that there are then, and the rows of their tiles, each
+/// of which is in a page of its own.
+const WIDE: i64 = 1024;
+const FEW: i64 = 4;
+const ROWS: i64 = 8;
 
 /// What a schedule of tiles says.
 struct Form<'a> {
@@ -164,11 +203,16 @@ impl Strategy for Tiles {
         let facts = Facts::of(&self.0, expression)?;
         let mut best: Option<(Schedule, f64)> = None;
         for size in facts.sizes(&self.0) {
-            for (panels, outermost) in [
+            let blocks = (facts.column.extent + size.columns - 1) / size.columns;
+            let some = (2..=(WIDE / size.columns).min(blocks / FEW)).rev().find(|n| blocks % n == 0);
+            let narrow = size.rows <= ROWS && size.columns <= self.0.vector_registers / 16 * facts.lanes;
+            let both = some.filter(|_| narrow).map(|n| (Panels::Packed, Outermost::Both(n)));
+            let forms = [
                 (Panels::Packed, Outermost::Columns),
                 (Panels::InPlace, Outermost::Columns),
                 (Panels::InPlace, Outermost::Rows),
-            ] {
+            ];
+            for (panels, outermost) in forms.into_iter().chain(both) {
                 let form = Form { size: &size, panels, outermost };
                 let (schedule, cost) = self.schedule(&facts, &form);
                 let cheaper = best.as_ref().is_none_or(|b| cost < b.1);
@@ -189,7 +233,14 @@ impl Tiles {
         /// before it.
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
+        const COPIED: f64 = 2.0;
         const PAGE: f64 = 4.0;
+        /// What a vector costs that lies across two lines.
+        const ACROSS: f64 = 0.5;
+        /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
+        const STORED: f64 = 64.0;
+        const PAGES: i64 = 2048;
+        const PAGE_BYTES: i64 = 4096;
         let Facts { column, rows, loops, reductions, accesses, work, fused, .. } = facts;
         let (by, lanes, together) = (size.columns, facts.lanes, size.rows as f64);
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
@@ -200,23 +251,40 @@ impl Tiles {
         let of_rows: Vec<LoopInfo> =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned().collect();
         match outermost {
-            Outermost::Columns => order.extend([std::slice::from_ref(column), &of_rows[..]].concat()),
+            Outermost::Columns | Outermost::Both(_) => {
+                order.extend([std::slice::from_ref(column), &of_rows[..]].concat());
+            }
             Outermost::Rows => order.extend([&of_rows[..], std::slice::from_ref(column)].concat()),
         }
         let mut nest = Nest::new(&order);
         nest.jam(&rows.name, size.rows);
         nest.vectorise(&column.name, by);
+        let mut at = format!("{}.o", column.name);
+        if let Outermost::Both(blocks) = outermost {
+            nest.split_inside(&at, blocks);
+            at = format!("{at}.o");
+        }
         nest.share(&self.0, *work);
-        let at = format!("{}.o", column.name);
         let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
         let mut cost = facts.of_sums(size);
         let runs = match outermost {
             Outermost::Columns => Again::Rows((column.extent as f64 / by as f64).ceil()),
+            Outermost::Both(blocks) => Again::Rows((column.extent as f64 / (by * blocks) as f64).ceil()),
             Outermost::Rows => Again::Columns((others / together).max(1.0)),
         };
         cost += from_memory(accesses, &column.name, runs);
+        if outermost == Outermost::Columns && by < column.extent && rows.extent > PAGES {
+            let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
+            cost += accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
+        }
+        let copies = match outermost {
+            Outermost::Columns => (column.extent + by - 1) / by,
+            Outermost::Both(blocks) => (column.extent + by * blocks - 1) / (by * blocks),
+            Outermost::Rows => 1,
+        };
+        cost += copies as f64 * facts.of_guarded_rows() * COPIED / lanes as f64;
         let mut directives = nest.directives();
         directives.extend_from_slice(fused);
         let mut packed: Vec<(String, String)> = Vec::new();
@@ -233,6 +301,9 @@ impl Tiles {
                 cost += access.elements * each * uses;
             } else if by < column.extent {
                 cost += access.elements / by as f64 * PAGE * uses;
+            }
+            if how == Panels::InPlace && next && column.extent % lanes != 0 {
+                cost += access.elements / lanes as f64 * ACROSS * uses;
             }
             if how == Panels::InPlace && outermost == Outermost::Columns {
                 cost += again_for_rows(facts, access, by, uses);

@@ -18,6 +18,9 @@ const MOST: i64 = 8;
 const TERMS: std::ops::RangeInclusive<i64> = 4..=128;
 const WRITTEN: std::ops::RangeInclusive<i64> = 2..=32;
 
+/// Terms all of which are written out.
+const FEW: i64 = 16;
+
 /// The loop over the windows, and the loop of the reduction along them.
 struct Pair {
     along: LoopInfo,
@@ -59,8 +62,9 @@ impl Strategy for Windows {
         let mut directives = nest.directives();
         let mut terms: Vec<String> = sum.loops.iter().filter(|l| **l != written.name).cloned().collect();
         terms.push(written.name.clone());
-        directives.extend((terms.len() > 1).then_some(Directive::Order(terms)));
-        directives.push(Directive::Unroll(written.name.clone()));
+        directives.extend((terms.len() > 1).then_some(Directive::Order(terms.clone())));
+        let all = terms.iter().filter_map(|l| expression.find(l)).map(|l| l.extent).product::<i64>() <= FEW;
+        directives.extend(terms.into_iter().filter(|l| all || *l == written.name).map(Directive::Unroll));
         directives.extend(fused(&self.0, expression));
         let mut schedule = Schedule { directives };
         if accesses.iter().any(|a| a.guarded && a.stride(&along.name) != 0) {
@@ -90,7 +94,8 @@ fn pair(
         let common = accesses.iter().filter(lanewise).any(|a| a.stride(&along.name) == 0);
         let alike = accesses.iter().filter(lanewise).any(|a| {
             let (step, term) = (a.stride(&along.name), a.stride(&written.name));
-            step > 0 && term > 0 && (step % term == 0 && step / term < written.extent || term % step == 0)
+            let meets = |far: i64, near: i64, most: i64| far % near == 0 && far / near < most;
+            step > 0 && term > 0 && (meets(step, term, written.extent) || meets(term, step, MOST))
         });
         common && alike
     };

@@ -146,17 +146,25 @@ fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) 
     let sizes = [64, 32, 16, 8, 4, 2].into_iter().filter(|&by| by <= widest);
     let at_once = loops.last().map_or(1, |l| {
         let next = address.coeff(l.of[0].0) == 1;
-        let fits = |by: &i64| if next { *by <= l.span } else { l.span % by == 0 };
+        // Most of one short vector is better than several that are shorter.
+        let most = if (9..=16).contains(&l.span) { 16 } else { l.span };
+        let fits = |by: &i64| if next { *by <= most } else { l.span % by == 0 };
         sizes.clone().find(fits).unwrap_or(1)
     });
-    // Whole vectors are stored, also where less of the last one exists.
+    // Whole vectors are stored, also where less of the last one exists. Lines that lie so far apart would meet in a cache.
+    const PAGE: i64 = 2048;
+    const LINE: i64 = 64;
+    let size = dag[load].dtype.size() as i64;
     let mut elements = 1i64;
     for (i, l) in loops.iter_mut().rev().enumerate() {
         let span = if i == 0 { (l.span + at_once - 1) / at_once * at_once } else { l.span };
         l.stride = elements;
         elements = elements.checked_mul(span).ok_or("a panel of too many elements")?;
+        if i == 0 && elements * size % PAGE == 0 {
+            elements += LINE / size;
+        }
     }
-    let bytes = elements.saturating_mul(dag[load].dtype.size() as i64);
+    let bytes = elements.saturating_mul(size);
     if bytes > MOST {
         return Err(format!("a panel of {bytes} bytes; one has at most {MOST}").into());
     }
