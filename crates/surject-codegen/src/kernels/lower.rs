@@ -103,6 +103,8 @@ struct Reduction {
     /// The type in which terms are joined.
     joined: DType,
     body: NodeId,
+    /// Its loops, those over blocks included.
+    loops: LoopSet,
     /// The lanes in which terms are joined.
     lanes: usize,
     /// Are products added without being rounded?
@@ -475,7 +477,8 @@ impl<'a> Lowering<'a> {
         let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
         let values = &self.resolved.values;
         let keys = values.keys.contains(&id).then(|| Keys::of(op, joined)).flatten();
-        Reduction { op, joined, body, lanes: inside, fused: values.fused.contains(&id), keys }
+        let (loops, fused) = (axes.iter().map(|a| a.of).collect(), values.fused.contains(&id));
+        Reduction { op, joined, body, loops, lanes: inside, fused, keys }
     }
 
     /// The value of a reduction, from what its loops have in the end.
@@ -505,8 +508,7 @@ impl<'a> Lowering<'a> {
     fn terms(&mut self, axes: &[Axis], i: usize, reduction: &Reduction, sum: Value) -> Lowered<Value> {
         self.reductions_known(&[reduction.body], &axes[i..])?;
         let Some(axis) = axes.get(i) else {
-            let loops: LoopSet = axes.iter().map(|a| a.of).collect();
-            return self.join_term(reduction, loops, sum);
+            return self.join_term(reduction, sum);
         };
         let outside = self.outside();
         let mut sum = sum;
@@ -523,9 +525,9 @@ impl<'a> Lowering<'a> {
         Ok(sum)
     }
 
-    /// Joins the term of a reduction over these loops to what is so far.
-    fn join_term(&mut self, reduction: &Reduction, loops: LoopSet, sum: Value) -> Lowered<Value> {
-        let &Reduction { op, joined, body, lanes, fused, keys } = reduction;
+    /// Joins the term of a reduction to what is so far.
+    fn join_term(&mut self, reduction: &Reduction, sum: Value) -> Lowered<Value> {
+        let &Reduction { op, joined, body, loops, lanes, fused, keys } = reduction;
         let guards = self.cut(loops)?;
         if let (true, true, Node::Binary(_, x, y)) =
             (fused, guards.is_empty(), &self.expression.dag[body].node)

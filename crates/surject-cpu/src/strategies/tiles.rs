@@ -158,6 +158,12 @@ const WIDE: i64 = 1024;
 const FEW: i64 = 4;
 const ROWS: i64 = 8;
 
+/// Tasks that threads share evenly.
+const TASKS: i64 = 8;
+
+/// Rows that are more pages than a processor knows at a time.
+const PAGES: i64 = 2048;
+
 /// What a schedule of tiles says.
 struct Form<'a> {
     size: &'a TileSize,
@@ -202,11 +208,15 @@ impl Strategy for Tiles {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let facts = Facts::of(&self.0, expression)?;
         let mut best: Option<(Schedule, f64)> = None;
-        for size in facts.sizes(&self.0) {
+        let mut sizes = facts.sizes(&self.0);
+        let narrow = (self.0.vector_registers / 16).max(1) * facts.lanes;
+        if facts.rows.extent > PAGES {
+            sizes.push(TileSize { columns: narrow, rows: ROWS });
+        }
+        for size in sizes {
             let blocks = (facts.column.extent + size.columns - 1) / size.columns;
             let some = (2..=(WIDE / size.columns).min(blocks / FEW)).rev().find(|n| blocks % n == 0);
-            let narrow = size.rows <= ROWS && size.columns <= self.0.vector_registers / 16 * facts.lanes;
-            let both = some.filter(|_| narrow).map(|n| (Panels::Packed, Outermost::Both(n)));
+            let both = some.filter(|_| size.rows <= ROWS && size.columns <= narrow).map(|n| (Panels::Packed, Outermost::Both(n)));
             let forms = [
                 (Panels::Packed, Outermost::Columns),
                 (Panels::InPlace, Outermost::Columns),
@@ -239,7 +249,6 @@ impl Tiles {
         const ACROSS: f64 = 0.5;
         /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
         const STORED: f64 = 64.0;
-        const PAGES: i64 = 2048;
         const PAGE_BYTES: i64 = 4096;
         let Facts { column, rows, loops, reductions, accesses, work, fused, .. } = facts;
         let (by, lanes, together) = (size.columns, facts.lanes, size.rows as f64);
@@ -248,8 +257,15 @@ impl Tiles {
         // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
         let outside = |l: &&LoopInfo| panels.iter().any(|a| depends(a, &l.name)) && l.name != column.name;
         let mut order: Vec<LoopInfo> = loops.iter().filter(outside).cloned().collect();
-        let of_rows: Vec<LoopInfo> =
+        let mut of_rows: Vec<LoopInfo> =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned().collect();
+        // Tasks share the first one: threads get as much of one that has many iterations.
+        let longest = of_rows.iter().enumerate().filter(|(_, l)| l.parallel && l.name != rows.name);
+        if let Some((at, _)) = longest.max_by_key(|(i, l)| (l.extent, std::cmp::Reverse(*i)))
+            && of_rows[0].extent < TASKS
+        {
+            of_rows[..=at].rotate_right(1);
+        }
         match outermost {
             Outermost::Columns | Outermost::Both(_) => {
                 order.extend([std::slice::from_ref(column), &of_rows[..]].concat());

@@ -155,12 +155,13 @@ fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) 
     const PAGE: i64 = 2048;
     const LINE: i64 = 64;
     let size = dag[load].dtype.size() as i64;
+    let loops_left = loops.len() > 1;
     let mut elements = 1i64;
     for (i, l) in loops.iter_mut().rev().enumerate() {
         let span = if i == 0 { (l.span + at_once - 1) / at_once * at_once } else { l.span };
         l.stride = elements;
         elements = elements.checked_mul(span).ok_or("a panel of too many elements")?;
-        if i == 0 && elements * size % PAGE == 0 {
+        if i == 0 && loops_left && elements.saturating_mul(size) % PAGE == 0 {
             elements += LINE / size;
         }
     }
