@@ -222,7 +222,10 @@ impl Strategy for Tiles {
                 (Panels::InPlace, Outermost::Columns),
                 (Panels::InPlace, Outermost::Rows),
             ];
-            for (panels, outermost) in forms.into_iter().chain(both) {
+            // What rows read with guards is copied once for all blocks of columns.
+            let copied = facts.of_guarded_rows() > 0.0 && blocks > 1 && blocks * size.columns <= WIDE;
+            let all = copied.then_some((Panels::Packed, Outermost::Both(blocks)));
+            for (panels, outermost) in forms.into_iter().chain(both).chain(all) {
                 let form = Form { size: &size, panels, outermost };
                 let (schedule, cost) = self.schedule(&facts, &form);
                 let cheaper = best.as_ref().is_none_or(|b| cost < b.1);

@@ -2,7 +2,9 @@
 
 use super::{Done, Writer, of, task_of};
 use surject_codegen::code::{self, Block, Carry, Index, Op, Type};
-use surject_kernel::{Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Team, Value};
+use surject_kernel::{
+    Access, Affine, Level, LoopKind, Op as KernelOp, Place, Region, Statement, Team, Value,
+};
 
 /// A loop, of which iterations may depend on those before.
 struct Loop<'k> {
@@ -30,11 +32,17 @@ impl<'k> Writer<'k> {
         let all = &kernel.body.body;
         all.iter().enumerate().find_map(|(at, statement)| match &statement.op {
             KernelOp::For { low, high, step, kind: LoopKind::Parallel(Level::Task), body, .. } => {
-                let alone = all.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure());
+                let alone = all.iter().enumerate().all(|(i, s)| i == at || self.is_same_in_all_tasks(&s.op));
                 alone.then_some(TaskLoop { before: &all[..at], low, high, step: *step, body })
             }
             _ => None,
         })
+    }
+
+    /// Does an operation give every task the same, and do nothing else? Loads of what the kernel only reads do.
+    fn is_same_in_all_tasks(&self, op: &KernelOp) -> bool {
+        let loads = |place: &Place| self.kernel.mem(place.mem).access == Access::Read;
+        op.is_pure() || matches!(op, KernelOp::Load { place, .. } if loads(place))
     }
 
     /// All that a task does; the number of tasks, where that is known.

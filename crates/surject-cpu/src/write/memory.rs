@@ -184,7 +184,8 @@ impl Writer<'_> {
 
     /// Are vectors of so many elements of these bytes loaded by a mask in one instruction?
     fn has_masks(&self, lanes: usize, size: usize) -> bool {
-        lanes > 1 && self.cpu.vector_bytes >= 32 && matches!(size, 4 | 8)
+        let bytes = self.cpu.vector_bytes;
+        lanes > 1 && lanes * size <= bytes && bytes >= 32 && matches!(size, 4 | 8)
     }
 
     /// What lanes without an element have, as it lies in memory.
