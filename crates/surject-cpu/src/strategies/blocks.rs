@@ -131,7 +131,8 @@ impl Blocks {
             if !depends(access, &rows.name) {
                 cost += read * (tasks - 1) as f64 * FAR_BYTE;
             } else if access.guarded {
-                directives.push(Directive::Pack { tensor: access.tensor.to_string(), at: terms.blocks.clone() });
+                directives
+                    .push(Directive::Pack { tensor: access.tensor.to_string(), at: terms.blocks.clone() });
                 cost += access.elements * PACKED;
             }
         }

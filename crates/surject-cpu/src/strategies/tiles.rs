@@ -94,9 +94,8 @@ impl Facts {
         /// Windows that a term of one is away from the same of another, where both are in one panel.
         const NEIGHBOURS: i64 = 8;
         let (rows, column) = (&self.rows, &self.column);
-        let guarded = |a: &&AccessInfo| {
-            !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name)
-        };
+        let guarded =
+            |a: &&AccessInfo| !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name);
         let elements = |access: &AccessInfo| {
             let step = access.stride(&rows.name);
             let mut row = rows.extent as f64;
@@ -216,7 +215,9 @@ impl Strategy for Tiles {
         for size in sizes {
             let blocks = (facts.column.extent + size.columns - 1) / size.columns;
             let some = (2..=(WIDE / size.columns).min(blocks / FEW)).rev().find(|n| blocks % n == 0);
-            let both = some.filter(|_| size.rows <= ROWS && size.columns <= narrow).map(|n| (Panels::Packed, Outermost::Both(n)));
+            let both = some
+                .filter(|_| size.rows <= ROWS && size.columns <= narrow)
+                .map(|n| (Panels::Packed, Outermost::Both(n)));
             let forms = [
                 (Panels::Packed, Outermost::Columns),
                 (Panels::InPlace, Outermost::Columns),
@@ -246,13 +247,9 @@ impl Tiles {
         /// before it.
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
-        const COPIED: f64 = 2.0;
         const PAGE: f64 = 4.0;
         /// What a vector costs that lies across two lines.
         const ACROSS: f64 = 0.5;
-        /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
-        const STORED: f64 = 64.0;
-        const PAGE_BYTES: i64 = 4096;
         let Facts { column, rows, loops, reductions, accesses, work, fused, .. } = facts;
         let (by, lanes, together) = (size.columns, facts.lanes, size.rows as f64);
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
@@ -287,23 +284,7 @@ impl Tiles {
         let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
-        let mut cost = facts.of_sums(size);
-        let runs = match outermost {
-            Outermost::Columns => Again::Rows((column.extent as f64 / by as f64).ceil()),
-            Outermost::Both(blocks) => Again::Rows((column.extent as f64 / (by * blocks) as f64).ceil()),
-            Outermost::Rows => Again::Columns((others / together).max(1.0)),
-        };
-        cost += from_memory(accesses, &column.name, runs);
-        if outermost == Outermost::Columns && by < column.extent && rows.extent > PAGES {
-            let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
-            cost += accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
-        }
-        let copies = match outermost {
-            Outermost::Columns => (column.extent + by - 1) / by,
-            Outermost::Both(blocks) => (column.extent + by * blocks - 1) / (by * blocks),
-            Outermost::Rows => 1,
-        };
-        cost += copies as f64 * facts.of_guarded_rows() * COPIED / lanes as f64;
+        let mut cost = facts.of_sums(size) + traffic(facts, (size, outermost), others);
         let mut directives = nest.directives();
         directives.extend_from_slice(fused);
         let mut packed: Vec<(String, String)> = Vec::new();
@@ -347,6 +328,35 @@ fn again_for_rows(facts: &Facts, access: &AccessInfo, by: i64, uses: f64) -> f64
     let bytes = access.elements * access.bytes as f64;
     let of_block = bytes * by as f64 / blocks.product::<f64>();
     if of_block > NEAR { bytes * (uses - 1.0).max(0.0) * FAR_BYTE } else { 0.0 }
+}
+
+/// The cycles of what comes from memory more than once, is stored far apart, or is copied for rows, of which there are so many
+/// beside those of a tile.
+fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64) -> f64 {
+    /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
+    const STORED: f64 = 64.0;
+    const PAGE_BYTES: i64 = 4096;
+    /// Operations for a vector that goes to a panel.
+    const COPIED: f64 = 2.0;
+    let Facts { column, rows, accesses, .. } = facts;
+    let by = size.columns;
+    let of_columns = |by: i64| (column.extent + by - 1) / by;
+    let blocks = match outermost {
+        Outermost::Columns => of_columns(by),
+        Outermost::Both(blocks) => of_columns(by * blocks),
+        Outermost::Rows => 1,
+    };
+    let again = match outermost {
+        Outermost::Columns | Outermost::Both(_) => Again::Rows(blocks as f64),
+        Outermost::Rows => Again::Columns((others / size.rows as f64).max(1.0)),
+    };
+    let copied = blocks as f64 * facts.of_guarded_rows() * COPIED / facts.lanes as f64;
+    let mut stored = 0.0;
+    if outermost == Outermost::Columns && by < column.extent && rows.extent > PAGES {
+        let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
+        stored = accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
+    }
+    from_memory(accesses, &column.name, again) + copied + stored
 }
 
 /// What is loaded again and again, and how often.

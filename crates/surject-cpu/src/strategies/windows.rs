@@ -102,9 +102,10 @@ fn pair(
         common && alike
     };
     let points = expression.loops();
-    let along = points.iter().rev().filter(|l| {
-        l.parallel && l.extent > 2 && l.name != column.name && sum.outer.contains(&l.name)
-    });
+    let along = points
+        .iter()
+        .rev()
+        .filter(|l| l.parallel && l.extent > 2 && l.name != column.name && sum.outer.contains(&l.name));
     let written: Vec<LoopInfo> = sum.loops.iter().filter_map(|l| expression.find(l)).collect();
     let mut pairs = along.flat_map(|along| {
         let fits = |w: &&LoopInfo| WRITTEN.contains(&w.extent) && shares(along, w);

@@ -59,7 +59,8 @@ impl<'a> Lowering<'a> {
         self.whole = self.whole.minus(self.rest.keys().copied().collect());
         // Of the lanes of the last part those that exist are copied.
         let last = panel.loops.last().filter(|l| l.of.len() == 1);
-        let exist = last.and_then(|l| Some((l, *self.rest.get(&l.of[0].0)?))).filter(|(l, left)| *left < l.span);
+        let exist =
+            last.and_then(|l| Some((l, *self.rest.get(&l.of[0].0)?))).filter(|(l, left)| *left < l.span);
         let exist = exist.map(|(l, left)| {
             self.whole = self.whole.union(std::iter::once(l.of[0].0).collect());
             left

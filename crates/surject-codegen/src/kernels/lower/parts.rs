@@ -112,7 +112,8 @@ impl Lowering<'_> {
             AxisKind::Serial | AxisKind::Unrolled => {
                 let left = self.left(axis);
                 let number = axis.extent - 1;
-                let mut parts = self.peeled(axis, if left.is_some() { number } else { count }, left.is_some());
+                let mut parts =
+                    self.peeled(axis, if left.is_some() { number } else { count }, left.is_some());
                 parts.extend(left.map(|left| Part::Rest { number, left }));
                 parts
             }
