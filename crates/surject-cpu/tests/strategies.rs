@@ -3,18 +3,24 @@
 use surject_codegen::kernels::machine::{Machine, choose};
 use surject_codegen::kernels::run::{expressions, run};
 use surject_cpu::Cpu;
-use surject_ir::parse;
+use surject_ir::{Program, parse};
 
-/// A program whose assignment a strategy of this name makes on a CPU, with these directives among others.
-fn check(program: &str, machine: &str, directives: &[&str]) {
-    let program = parse(&format!("program p\n\n{program}")).unwrap_or_else(|error| panic!("{error}"));
-    let function = program.function("main").unwrap();
+/// A program whose assignment a CPU makes with these directives among others.
+fn chosen(text: &str, machine: &str, directives: &[&str]) -> (Program, Cpu) {
+    let program = parse(&format!("program p\n\n{text}")).unwrap_or_else(|error| panic!("{error}"));
     let cpu = Cpu::named(machine).unwrap();
-    let found = expressions(function).unwrap();
+    let found = expressions(program.function("main").unwrap()).unwrap();
     let chosen = choose(&cpu, &found[0].1).unwrap().proposal.schedule.to_string();
     for directive in directives {
         assert!(chosen.contains(directive), "{machine}: no `{directive}` in\n{chosen}");
     }
+    (program, cpu)
+}
+
+/// The same, and its results are those of the reference.
+fn check(text: &str, machine: &str, directives: &[&str]) {
+    let (program, cpu) = chosen(text, machine, directives);
+    let function = program.function("main").unwrap();
     let args = surject_ir::testing::random_args(function, 5);
     let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
     let found = run(&program, "main", &args, &cpu, &Default::default(), &Default::default()).unwrap();
@@ -39,7 +45,7 @@ fn long_sums_take_their_terms_in_blocks() {
   y : f32[130,16] =:+ over i<130, j<16, k<16400 at [i,j]: x[k,i] * z[k,j]
 }
 ";
-    check(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i"]);
+    chosen(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i"]);
 }
 
 #[test]
