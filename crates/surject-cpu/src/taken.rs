@@ -6,6 +6,9 @@ use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 /// The products below which a kernel that does several assignments at once saves more than tiles do.
 const FEW: f64 = 2e6;
 
+/// The same of images, whose windows have several loops: small ones have few tasks.
+const FEW_OF_IMAGES: f64 = 1e7;
+
 /// The fewest rows of a product, those of one loop, and terms.
 const ROWS: i64 = 64;
 const RUN: i64 = 8;
@@ -99,7 +102,8 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if terms < MANY && accesses.iter().any(uneven) {
         return Err("rows of large results, which are most of the time, do not begin with lines");
     }
-    if terms < TERMS || points * (terms as f64) < FEW {
+    let few = if runs.len() > 1 { FEW_OF_IMAGES } else { FEW };
+    if terms < TERMS || points * (terms as f64) < few {
         return Err("it has too few products");
     }
     Ok(())
