@@ -5,7 +5,9 @@
 //! * `units`: the matrix unit of the CPU multiplies tiles of narrow elements, from panels;
 //! * `tiles`: sums of several rows and several vectors of results are in registers together, where rows need the same elements,
 //!   which are packed into panels;
+//! * `blocks`: long sums of few results: tiles whose terms are taken in blocks, the sums being in memory meanwhile;
 //! * `streams`: few rows times a large matrix: some terms of all columns are summed before the next ones;
+//! * `windows`: windows side by side, of one channel each, which share what is loaded;
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
@@ -20,7 +22,7 @@ mod taken;
 pub mod write;
 
 use std::sync::Arc;
-use strategies::{Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units};
+use strategies::{Blocks, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
@@ -164,7 +166,7 @@ impl Native for Cpu {
     }
 
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str> {
-        taken::takes_rows(self, expression)
+        taken::rows::takes(self, expression)
     }
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
@@ -194,7 +196,9 @@ impl Machine for Cpu {
         vec![
             Box::new(Units(cpu())),
             Box::new(Tiles(cpu())),
+            Box::new(Blocks(cpu())),
             Box::new(Streams(cpu())),
+            Box::new(Windows(cpu())),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
             Box::new(Rows(cpu())),

@@ -6,15 +6,19 @@ use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
+mod blocks;
 mod forms;
 mod streams;
 mod tiles;
 mod units;
+mod windows;
 
+pub use blocks::Blocks;
 pub use forms::{Scans, Transposes};
 pub use streams::Streams;
 pub use tiles::Tiles;
 pub use units::Units;
+pub use windows::Windows;
 
 /// A strided access of a vector costs as much as one of this many elements that lie next to each other.
 const STRIDED: f64 = 2.0;
@@ -147,6 +151,16 @@ impl Nest {
         if let Some(lanes) = self.innermost(name, by) {
             self.lanes = Some(lanes);
         }
+    }
+
+    /// Splits a loop; the inner part stands inside of all others but those that run in step and lanes.
+    fn split_inside(&mut self, name: &str, by: i64) {
+        let Some(at) = self.position(name) else { return };
+        self.split(at, by);
+        let inner = self.loops.remove(at + 1);
+        let in_step = |l: &PointLoop| self.jammed.contains(&l.name) || self.lanes.as_ref() == Some(&l.name);
+        let to = self.loops.iter().position(in_step).unwrap_or(self.loops.len());
+        self.loops.insert(to, inner);
     }
 
     /// So many iterations of a loop run in step.

@@ -36,6 +36,8 @@ pub struct Builder {
     scopes: Vec<Scope>,
     /// The scope of each value, by number: how many are around it.
     homes: Vec<usize>,
+    /// The first and the last value of the loop variables whose bounds are known.
+    ranges: HashMap<Value, [i64; 2]>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +71,8 @@ impl Builder {
     /// A kernel without parameters.
     pub fn new(name: impl Into<String>) -> Builder {
         let scope = Scope { always: true, ..Scope::default() };
-        Builder { kernel: Kernel::new(name), scopes: vec![scope], homes: Vec::new() }
+        let kernel = Kernel::new(name);
+        Builder { kernel, scopes: vec![scope], homes: Vec::new(), ranges: HashMap::new() }
     }
 
     /// The kernel. Scopes that are open are closed without results.
@@ -229,6 +232,27 @@ impl Builder {
         if ty.lanes == 1 { x } else { self.pure(Op::ReduceLanes(op, x), Type::scalar(ty.dtype)) }
     }
 
+    /// Is it known that a guard holds in all of so many lanes, wherever the loops are?
+    pub fn always_holds(&self, guard: &Guard, lanes: usize) -> bool {
+        let span = |lane: i64| Some([0, lane.checked_mul(lanes as i64 - 1)?]);
+        let range = |affine: &Affine| -> Option<[i64; 2]> {
+            let mut all = [affine.offset; 2];
+            let mut add = |[a, b]: [i64; 2]| {
+                all = [all[0].checked_add(a.min(b))?, all[1].checked_add(a.max(b))?];
+                Some(())
+            };
+            add(span(affine.lane)?)?;
+            for term in &affine.terms {
+                let [value] = term.values[..] else { return None };
+                let [low, high] = *self.ranges.get(&value)?;
+                add([low.checked_mul(term.factor)?, high.checked_mul(term.factor)?])?;
+            }
+            Some(all)
+        };
+        let sides = range(&guard.expr).zip(range(&guard.bound));
+        sides.is_some_and(|([low, high], [bound, _])| low >= 0 && high < bound)
+    }
+
     /// Elements of memory; zeros where there is none.
     pub fn load(&mut self, place: Place, ty: Type) -> Value {
         let fill = Scalar::zero(ty.dtype);
@@ -306,6 +330,9 @@ impl Builder {
         };
         let home = self.scopes.len();
         let variable = self.value(Type::index(), home);
+        if let (Some(low), Some(high)) = (low.as_constant(), high.as_constant()) {
+            self.ranges.insert(variable, [low, high - 1]);
+        }
         let types: Vec<Type> = inits.iter().map(|&v| self.ty(v)).collect();
         let carried: Vec<Value> = types.into_iter().map(|ty| self.value(ty, home)).collect();
         let params = std::iter::once(variable).chain(carried.iter().copied()).collect();

@@ -1,14 +1,15 @@
 //! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`).
 //!
 //! ```sh
-//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME]
+//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME] [--schedule FILE]
 //! ```
 //!
 //! `FOLDER` has a folder for each program, as `benches/suite.py` writes them. Both ways run in one process, in alternating
 //! rounds, on one thread where nothing else is said; the least time of each counts. A line for each program: its group, both
 //! times in microseconds, the speed of the kernels as a share of the emitter's, and the largest difference of a result, as
 //! a share of the largest result. Then the geometric mean of every group, and of all. With `--chosen` only those kernels come from
-//! the kernel IR that do so by default; with `--machine` code is that of another processor, which this one can run.
+//! the kernel IR that do so by default; with `--machine` code is that of another processor, which this one can run;
+//! with `--schedule` kernels have the schedules of a file, as `surject opt --emit schedule` prints them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ struct Options {
     threads: usize,
     which: Which,
     machine: Option<String>,
+    schedules: Schedules,
 }
 
 fn options() -> Result<Options, String> {
@@ -43,6 +45,7 @@ fn options() -> Result<Options, String> {
         threads: 1,
         which: Which::All,
         machine: None,
+        schedules: Schedules::default(),
     };
     let mut words = std::env::args().skip(1);
     let mut folder = None;
@@ -56,6 +59,11 @@ fn options() -> Result<Options, String> {
             "--seconds" => options.seconds = number()?,
             "--threads" => options.threads = number()? as usize,
             "--machine" => options.machine = words.next(),
+            "--schedule" => {
+                let file = words.next().ok_or("`--schedule` needs a file")?;
+                let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+                options.schedules = text.parse().map_err(|e| format!("{file}: {e}"))?;
+            }
             "--chosen" => options.which = Which::Chosen,
             _ if folder.is_none() => folder = Some(PathBuf::from(word)),
             _ => options.prefixes.push(word),
@@ -87,7 +95,10 @@ struct Both {
 }
 
 impl Both {
-    fn new(path: &Path, Options { which, machine, threads, .. }: &Options) -> Result<Both, Failure> {
+    fn new(
+        path: &Path,
+        Options { which, machine, threads, schedules, .. }: &Options,
+    ) -> Result<Both, Failure> {
         let source = Source::load(path)?;
         let program = source.program(None)?;
         let program = optimise(&program, &OptimiseOptions::default())?.program;
@@ -100,7 +111,7 @@ impl Both {
             if machine.is_some() {
                 options.target = Target { threads: *threads, ..processor_named(machine)? };
             }
-            let scheduled = || scheduled(machine, Schedules::default(), *which);
+            let scheduled = || scheduled(machine, schedules.clone(), *which);
             options.lower.scheduled = kernels.then(scheduled).transpose()?;
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)

@@ -46,9 +46,11 @@ impl Directive {
     /// What it needs of a machine, and the words that say so.
     fn needs(&self) -> Vec<(Ability, &'static str)> {
         match self {
-            Directive::Split(..) | Directive::Order(_) | Directive::Unroll(_) | Directive::Inverse(_) => {
-                Vec::new()
-            }
+            Directive::Split(..)
+            | Directive::Order(_)
+            | Directive::Unroll(_)
+            | Directive::Peel(_)
+            | Directive::Inverse(_) => Vec::new(),
             Directive::Parallel(_, level) => {
                 let ability = match level {
                     Level::Task => Ability::Tasks,

@@ -105,6 +105,8 @@ struct Reduction {
     /// The type in which terms are joined.
     joined: DType,
     body: NodeId,
+    /// Its loops, those over blocks included.
+    loops: LoopSet,
     /// The lanes in which terms are joined.
     lanes: usize,
     /// Are products added without being rounded?
@@ -248,8 +250,14 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Opens so many iterations of a loop that carries these values: what it carries inside. Lanes are no loop.
-    fn open(&mut self, axis: &Axis, count: Affine, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
+    /// Opens the iterations of a loop from one on, before another one, that carries these values: what it carries inside. Lanes
+    /// are no loop.
+    fn open(
+        &mut self,
+        axis: &Axis,
+        (first, end): (i64, Affine),
+        inits: &[Value],
+    ) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
             AxisKind::Serial | AxisKind::Jammed => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
@@ -267,7 +275,7 @@ impl<'a> Lowering<'a> {
                 return Ok(None);
             }
         };
-        let (variable, carried) = self.b.open_for(0, count, 1, kind, inits);
+        let (variable, carried) = self.b.open_for(first, end, 1, kind, inits);
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
@@ -389,6 +397,9 @@ impl<'a> Lowering<'a> {
             Node::Guarded { guards, fill, inner } => {
                 let inner = self.operand(*inner, lanes)?;
                 let guards = self.guards(guards)?;
+                if guards.is_empty() {
+                    return Ok(inner);
+                }
                 let holds = self.b.holds(guards, lanes);
                 let fill = self.b.splat(*fill, lanes);
                 self.b.select(holds, inner, fill)
@@ -483,7 +494,8 @@ impl<'a> Lowering<'a> {
         let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
         let values = &self.resolved.values;
         let keys = values.keys.contains(&id).then(|| Keys::of(op, joined)).flatten();
-        Reduction { op, joined, body, lanes: inside, fused: values.fused.contains(&id), keys }
+        let (loops, fused) = (axes.iter().map(|a| a.of).collect(), values.fused.contains(&id));
+        Reduction { op, joined, body, loops, lanes: inside, fused, keys }
     }
 
     /// The value of a reduction, from what its loops have in the end.
@@ -520,9 +532,8 @@ impl<'a> Lowering<'a> {
         let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
         self.reductions_known(&bodies, &axes[i..])?;
         let Some(axis) = axes.get(i) else {
-            let loops: LoopSet = axes.iter().map(|a| a.of).collect();
             let terms = reductions.iter().zip(sums);
-            return terms.map(|(reduction, sum)| self.join_term(reduction, loops, sum)).collect();
+            return terms.map(|(reduction, sum)| self.join_term(reduction, sum)).collect();
         };
         let outside = self.outside();
         for part in self.parts(axis) {
@@ -538,9 +549,9 @@ impl<'a> Lowering<'a> {
         Ok(sums)
     }
 
-    /// Joins the term of a reduction over these loops to what is so far.
-    fn join_term(&mut self, reduction: &Reduction, loops: LoopSet, sum: Value) -> Lowered<Value> {
-        let &Reduction { op, joined, body, lanes, fused, keys } = reduction;
+    /// Joins the term of a reduction to what is so far.
+    fn join_term(&mut self, reduction: &Reduction, sum: Value) -> Lowered<Value> {
+        let &Reduction { op, joined, body, loops, lanes, fused, keys } = reduction;
         let guards = self.cut(loops)?;
         if let (true, true, Node::Binary(_, x, y)) =
             (fused, guards.is_empty(), &self.expression.dag[body].node)

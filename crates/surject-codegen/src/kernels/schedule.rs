@@ -7,6 +7,7 @@
 //! vectorise i0.i         // its iterations are the lanes of vectors
 //! unroll k0              // its iterations are written out, so that what they have in common is computed once
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
+//! peel i0.o              // its iterations in which all guards hold are a loop by themselves, without these guards
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
 //! accumulate k0.o at i0.o // the loops of a reduction down to this one run when an iteration of the other begins, outside
@@ -85,6 +86,8 @@ pub enum Directive {
     Unroll(String),
     /// The iterations run in step: reductions inside of them run once.
     Jam(String),
+    /// The iterations in which all guards hold are a loop by themselves, without these guards.
+    Peel(String),
     /// The products that the reductions over this loop sum are added without being rounded.
     Fma(String),
     /// What the loops inside of one read of a tensor is copied when an iteration of it begins.
@@ -138,6 +141,7 @@ impl fmt::Display for Directive {
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
             Directive::Jam(name) => write!(f, "jam {name}"),
+            Directive::Peel(name) => write!(f, "peel {name}"),
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
             Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
@@ -379,7 +383,8 @@ fn apply(
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
-        Directive::Fma(_)
+        Directive::Peel(_)
+        | Directive::Fma(_)
         | Directive::Pack { .. }
         | Directive::Accumulate { .. }
         | Directive::Keep { .. }

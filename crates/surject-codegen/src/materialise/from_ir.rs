@@ -48,6 +48,12 @@ impl Stores<'_> {
                 !may_have_tails(&expression.dag, &expression.nodes()),
                 "a mask may cut off some of its terms",
             )?;
+            let results = &self.function.body.results;
+            let is_result = whole.outputs.iter().all(|o| results.contains(&Var(o.to.0)));
+            need(
+                is_result || !expression.is_batched(),
+                "many products are better made together with what needs them",
+            )?;
             match self.computed(&expression) {
                 Computed::Some if expression.is_batched() => {
                     Err(Refused("many products are better made together with their factors"))

@@ -2,6 +2,7 @@
 
 mod code;
 mod library;
+mod parts;
 mod random;
 mod schedules;
 mod toy;

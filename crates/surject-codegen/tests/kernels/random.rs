@@ -177,6 +177,12 @@ fn memory(
             *directives = packed.directives;
         }
     }
+    for name in points {
+        let peeled = Schedule { directives: [&directives[..], &[Directive::Peel(name.clone())]].concat() };
+        if rng.chance(1, 3) && fits(expression, &peeled).is_ok() {
+            *directives = peeled.directives;
+        }
+    }
 }
 
 impl Strategy for Guesses {

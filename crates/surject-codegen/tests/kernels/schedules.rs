@@ -51,7 +51,7 @@ fn a_schedule_reads_as_it_prints() {
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
-                jam i0.i\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
+                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -289,6 +289,8 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nsplit i0 by 4\njam i0.i\nparallel i0.o block",
         "kernel y_0\nfma k0",
         "kernel y_0\nfma q",
+        "kernel y_0\npeel q",
+        "kernel y_0\nunroll i0\npeel i0",
         "kernel y_0\nkeys k0",
         "kernel y_0\ninverse q",
         "kernel y_0\nkeep k0 at i0",

@@ -12,8 +12,8 @@ pub struct Streams(pub Cpu);
 /// Terms that are summed at once.
 const TERMS: i64 = 16;
 
-/// Columns of a task, as far as they divide all: those of a row of the matrix are a page of memory, or some.
-const COLUMNS: i64 = 1024;
+/// Columns of a task, as far as they divide all: those of a row of the matrix are two pages of memory, or some.
+const COLUMNS: i64 = 2048;
 
 /// Bytes of a matrix that no cache near by has.
 const LARGE: f64 = 4e6;
@@ -50,11 +50,9 @@ impl Strategy for Streams {
             _ => return Err("there are rows enough for tiles".into()),
         };
         let by = vectors * lanes;
-        let columns = (column.extent / by).min(COLUMNS / by);
-        let columns = (1..=columns).rev().find(|n| column.extent / by % n == 0).unwrap_or(1);
-        if column.extent % by != 0 {
-            return Err(format!("{by} does not divide the {} columns", column.extent));
-        }
+        let blocks = (column.extent + by - 1) / by;
+        let columns = blocks.min(COLUMNS / by);
+        let columns = (1..=columns).rev().find(|n| blocks % n == 0).unwrap_or(1);
         let mut order = vec![column.clone()];
         order.extend(loops.iter().filter(|l| l.name != column.name).cloned());
         let mut nest = Nest::new(&order);

@@ -11,19 +11,107 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 pub struct Tiles(pub Cpu);
 
 /// What is known of an expression, whatever its tiles are.
-struct Facts {
+pub(super) struct Facts {
+    pub(super) lanes: i64,
+    /// The loops of columns, and of rows that need the same elements.
+    pub(super) column: LoopInfo,
+    pub(super) rows: LoopInfo,
+    /// How many reductions depend on the columns.
+    sums: i64,
     /// The loops over points, and those of reductions.
-    loops: Vec<LoopInfo>,
-    summed: Vec<LoopInfo>,
-    reductions: Vec<Reduction>,
-    accesses: Vec<AccessInfo>,
-    work: f64,
-    fused: Vec<Directive>,
+    pub(super) loops: Vec<LoopInfo>,
+    pub(super) summed: Vec<LoopInfo>,
+    pub(super) reductions: Vec<Reduction>,
+    pub(super) accesses: Vec<AccessInfo>,
+    pub(super) work: f64,
+    pub(super) fused: Vec<Directive>,
 }
 
 impl Facts {
+    pub(super) fn of(cpu: &Cpu, expression: &Expression) -> Result<Facts, String> {
+        let lanes = cpu.lanes(expression)?;
+        let loops = expression.loops();
+        // A vector of which more than half exists is as fast as a whole one.
+        let fewest = lanes / 2 + 1;
+        let column = row(&loops, expression, fewest);
+        let column = column.ok_or_else(|| format!("no {fewest} results lie next to each other"))?;
+        let reductions = expression.reductions();
+        let accesses = expression.accesses();
+        let sums: Vec<&Reduction> = reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
+        if sums.is_empty() {
+            return Err(format!("no reduction depends on `{}`", column.name));
+        }
+        let rows = rows((&loops, &accesses), &column, &sums).ok_or("no rows need the same elements")?;
+        Ok(Facts {
+            lanes,
+            column,
+            rows,
+            sums: sums.len() as i64,
+            loops,
+            summed: reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect(),
+            reductions,
+            accesses,
+            work: work(expression),
+            fused: fused(cpu, expression),
+        })
+    }
+
+    /// The sizes that tiles may have.
+    pub(super) fn sizes(&self, cpu: &Cpu) -> Vec<TileSize> {
+        /// Sums that hide the latency of an addition, and some more.
+        const ENOUGH: i64 = 14;
+        let registers = cpu.vector_registers;
+        let Facts { lanes, sums, .. } = *self;
+        let fits = |&v: &i64| (v - 1) * lanes < self.column.extent;
+        let of = |vectors: i64| {
+            let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(self.rows.extent);
+            ((most - most / 3)..=most).rev().map(move |rows| TileSize { columns: vectors * lanes, rows })
+        };
+        [registers / 8, registers / 16, 1].into_iter().filter(fits).flat_map(of).collect()
+    }
+
+    /// The cycles of the sums alone, in tiles of a size.
+    pub(super) fn of_sums(&self, size: &TileSize) -> f64 {
+        // Loads of a step beside its products.
+        let (vectors, together) = ((size.columns / self.lanes) as f64, size.rows as f64);
+        let loads = (vectors + together) / (vectors * together);
+        let extent = self.rows.extent as f64;
+        let idle = (extent / together).ceil() * together / extent;
+        // The last vectors of a row are a power of two.
+        let (columns, by) = (self.column.extent, size.columns);
+        let last = (columns % by + self.lanes - 1) / self.lanes;
+        let last = if last == 0 { 0 } else { (last as u64).next_power_of_two() as i64 * self.lanes };
+        let idle = idle * (columns / by * by + last.min(by)) as f64 / columns as f64;
+        self.work / self.lanes as f64 * idle * (0.3 + 0.4 * loads)
+    }
+
     fn find(&self, name: &str) -> Option<&LoopInfo> {
         self.loops.iter().chain(&self.summed).find(|l| l.name == name)
+    }
+
+    /// The elements of panels of what rows read with guards, where a panel has all rows of their loop.
+    fn of_guarded_rows(&self) -> f64 {
+        /// Windows that a term of one is away from the same of another, where both are in one panel.
+        const NEIGHBOURS: i64 = 8;
+        let (rows, column) = (&self.rows, &self.column);
+        let guarded =
+            |a: &&AccessInfo| !a.stored && a.guarded && depends(a, &rows.name) && !depends(a, &column.name);
+        let elements = |access: &AccessInfo| {
+            let step = access.stride(&rows.name);
+            let mut row = rows.extent as f64;
+            let mut others = 1.0;
+            for l in self.summed.iter().filter(|l| depends(access, &l.name)) {
+                // What windows have in common is there once.
+                let by = access.stride(&l.name).checked_div(step).unwrap_or(0);
+                match (1..=NEIGHBOURS).contains(&by) && access.stride(&l.name) % step == 0 {
+                    true => row += (by * l.extent) as f64,
+                    false => others *= l.extent as f64,
+                }
+            }
+            let points = self.loops.iter().filter(|l| l.name != rows.name && l.name != column.name);
+            row * others * points.map(|l| l.extent as f64).product::<f64>()
+        };
+        self.accesses.iter().filter(guarded).map(elements).sum()
     }
 
     /// What rows read with guards, and the loops at which panels of it are: from these it is read without guards.
@@ -59,53 +147,48 @@ enum Panels {
 enum Outermost {
     Columns,
     Rows,
+    /// Some blocks of columns, then rows, then these blocks.
+    Both(i64),
 }
+
+/// The columns of several blocks that have one panel, at most, the panels that there are then, and the rows of their tiles, each
+/// of which is in a page of its own.
+const WIDE: i64 = 1024;
+const FEW: i64 = 4;
+const ROWS: i64 = 8;
+
+/// Tasks that threads share evenly.
+const TASKS: i64 = 8;
+
+/// Rows that are more pages than a processor knows at a time.
+const PAGES: i64 = 2048;
 
 /// What a schedule of tiles says.
 struct Form<'a> {
-    rows: &'a Rows,
-    /// The columns of a tile.
-    by: i64,
+    size: &'a TileSize,
     panels: Panels,
     outermost: Outermost,
 }
 
-/// The loop of rows that are summed together, and how many are.
-struct Rows {
-    name: String,
-    together: i64,
-}
-
-/// The size of a tile.
-struct TileSize {
-    columns: i64,
-    rows: i64,
-}
-
-impl Tiles {
-    /// Sizes of tiles: sums, a vector of each column and an element of a row are in registers.
-    fn sizes(&self, lanes: i64, rows: i64, columns: i64, sums: i64) -> Vec<TileSize> {
-        /// Sums that hide the latency of an addition, and some more.
-        const ENOUGH: i64 = 14;
-        let registers = self.0.vector_registers;
-        let fits = |&v: &i64| v == 1 || v * lanes <= columns;
-        let of = |vectors: i64| {
-            let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(rows);
-            ((most - most / 3)..=most).rev().map(move |rows| TileSize { columns: vectors * lanes, rows })
-        };
-        [registers / 8, registers / 16, 1].into_iter().filter(fits).flat_map(of).collect()
-    }
+/// The size of a tile: its sums, a vector of each column and an element of a row are in registers.
+pub(super) struct TileSize {
+    pub(super) columns: i64,
+    pub(super) rows: i64,
 }
 
 /// Does an access depend on a loop?
-fn depends(access: &AccessInfo, name: &str) -> bool {
+pub(super) fn depends(access: &AccessInfo, name: &str) -> bool {
     access.stride(name) != 0
 }
 
 /// The loop whose iterations need elements in common that depend on the columns.
-fn rows(facts: &Facts, column: &LoopInfo, sums: &[&Reduction]) -> Option<LoopInfo> {
+fn rows(
+    (loops, accesses): (&[LoopInfo], &[AccessInfo]),
+    column: &LoopInfo,
+    sums: &[&Reduction],
+) -> Option<LoopInfo> {
     let terms = |a: &&AccessInfo| sums.iter().any(|r| r.loops.iter().any(|l| depends(a, l)));
-    let loads: Vec<&AccessInfo> = facts.accesses.iter().filter(|a| !a.stored).filter(terms).collect();
+    let loads: Vec<&AccessInfo> = accesses.iter().filter(|a| !a.stored).filter(terms).collect();
     let shares = |l: &&LoopInfo| {
         let of_columns = loads.iter().filter(|a| depends(a, &column.name));
         let summed = sums.iter().all(|r| r.outer.contains(&l.name));
@@ -113,7 +196,7 @@ fn rows(facts: &Facts, column: &LoopInfo, sums: &[&Reduction]) -> Option<LoopInf
         let of_rows = loads.iter().any(|a| depends(a, &l.name) && !depends(a, &column.name));
         l.parallel && l.extent > 1 && l.name != column.name && summed && common && of_rows
     };
-    facts.loops.iter().rev().find(shares).cloned()
+    loops.iter().rev().find(shares).cloned()
 }
 
 impl Strategy for Tiles {
@@ -122,37 +205,30 @@ impl Strategy for Tiles {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression)?;
-        let loops = expression.loops();
-        let column = row(&loops, expression, lanes);
-        let column = column.ok_or_else(|| format!("no {lanes} results lie next to each other"))?;
-        let reductions = expression.reductions();
-        let facts = Facts {
-            loops,
-            summed: reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect(),
-            reductions,
-            accesses: expression.accesses(),
-            work: work(expression),
-            fused: fused(&self.0, expression),
-        };
-        let sums: Vec<&Reduction> =
-            facts.reductions.iter().filter(|r| r.outer.contains(&column.name)).collect();
-        if sums.is_empty() {
-            return Err(format!("no reduction depends on `{}`", column.name));
-        }
-        let rows = rows(&facts, &column, &sums).ok_or("no rows need the same elements")?;
+        let facts = Facts::of(&self.0, expression)?;
         let mut best: Option<(Schedule, f64)> = None;
-        for TileSize { columns: by, rows: together } in
-            self.sizes(lanes, rows.extent, column.extent, sums.len() as i64)
-        {
-            let rows = Rows { name: rows.name.clone(), together };
-            for (panels, outermost) in [
+        let mut sizes = facts.sizes(&self.0);
+        let narrow = (self.0.vector_registers / 16).max(1) * facts.lanes;
+        if facts.rows.extent > PAGES {
+            sizes.push(TileSize { columns: narrow, rows: ROWS });
+        }
+        for size in sizes {
+            let blocks = (facts.column.extent + size.columns - 1) / size.columns;
+            let some = (2..=(WIDE / size.columns).min(blocks / FEW)).rev().find(|n| blocks % n == 0);
+            let both = some
+                .filter(|_| size.rows <= ROWS && size.columns <= narrow)
+                .map(|n| (Panels::Packed, Outermost::Both(n)));
+            let forms = [
                 (Panels::Packed, Outermost::Columns),
                 (Panels::InPlace, Outermost::Columns),
                 (Panels::InPlace, Outermost::Rows),
-            ] {
-                let form = Form { rows: &rows, by, panels, outermost };
-                let (schedule, cost) = self.schedule(&facts, &column, lanes, &form);
+            ];
+            // What rows read with guards is copied once for all blocks of columns.
+            let copied = facts.of_guarded_rows() > 0.0 && blocks > 1 && blocks * size.columns <= WIDE;
+            let all = copied.then_some((Panels::Packed, Outermost::Both(blocks)));
+            for (panels, outermost) in forms.into_iter().chain(both).chain(all) {
+                let form = Form { size: &size, panels, outermost };
+                let (schedule, cost) = self.schedule(&facts, &form);
                 let cheaper = best.as_ref().is_none_or(|b| cost < b.1);
                 if cheaper && fits(expression, &schedule).is_ok() {
                     best = Some((schedule, cost));
@@ -166,49 +242,49 @@ impl Strategy for Tiles {
 
 impl Tiles {
     /// A schedule with or without panels, and its cost.
-    fn schedule(
-        &self,
-        facts: &Facts,
-        column: &LoopInfo,
-        lanes: i64,
-        &Form { rows, by, panels: how, outermost }: &Form<'_>,
-    ) -> (Schedule, f64) {
+    fn schedule(&self, facts: &Facts, &Form { size, panels: how, outermost }: &Form<'_>) -> (Schedule, f64) {
         /// What a strided access costs, one that goes to a panel and back, and a line that lies in another page than the one
         /// before it.
         const STRIDED: f64 = 1.5;
         const PACKED: f64 = 0.25;
         const PAGE: f64 = 4.0;
-        let Facts { loops, reductions, accesses, work, fused, .. } = facts;
+        /// What a vector costs that lies across two lines.
+        const ACROSS: f64 = 0.5;
+        let Facts { column, rows, loops, reductions, accesses, work, fused, .. } = facts;
+        let (by, lanes, together) = (size.columns, facts.lanes, size.rows as f64);
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
         let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
         // What panels depend on stands outside, then the blocks of columns, then what they do not depend on.
         let outside = |l: &&LoopInfo| panels.iter().any(|a| depends(a, &l.name)) && l.name != column.name;
         let mut order: Vec<LoopInfo> = loops.iter().filter(outside).cloned().collect();
-        let of_rows: Vec<LoopInfo> =
+        let mut of_rows: Vec<LoopInfo> =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).cloned().collect();
+        // Tasks share the first one: threads get as much of one that has many iterations.
+        let longest = of_rows.iter().enumerate().filter(|(_, l)| l.parallel && l.name != rows.name);
+        if let Some((at, _)) = longest.max_by_key(|(i, l)| (l.extent, std::cmp::Reverse(*i)))
+            && of_rows[0].extent < TASKS
+        {
+            of_rows[..=at].rotate_right(1);
+        }
         match outermost {
-            Outermost::Columns => order.extend([std::slice::from_ref(column), &of_rows[..]].concat()),
+            Outermost::Columns | Outermost::Both(_) => {
+                order.extend([std::slice::from_ref(column), &of_rows[..]].concat());
+            }
             Outermost::Rows => order.extend([&of_rows[..], std::slice::from_ref(column)].concat()),
         }
         let mut nest = Nest::new(&order);
-        nest.jam(&rows.name, rows.together);
+        nest.jam(&rows.name, size.rows);
         nest.vectorise(&column.name, by);
+        let mut at = format!("{}.o", column.name);
+        if let Outermost::Both(blocks) = outermost {
+            nest.split_inside(&at, blocks);
+            at = format!("{at}.o");
+        }
         nest.share(&self.0, *work);
-        let at = format!("{}.o", column.name);
         let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
-        // Loads of a step beside its products.
-        let (vectors, together) = ((by / lanes) as f64, rows.together as f64);
-        let loads = (vectors + together) / (vectors * together);
-        let extent = facts.find(&rows.name).map_or(1.0, |l| l.extent as f64);
-        let idle = (extent / together).ceil() * together / extent;
-        let mut cost = work / lanes as f64 * idle * (0.3 + 0.4 * loads);
-        let runs = match outermost {
-            Outermost::Columns => Again::Rows((column.extent as f64 / by as f64).ceil()),
-            Outermost::Rows => Again::Columns((others / together).max(1.0)),
-        };
-        cost += from_memory(accesses, &column.name, runs);
+        let mut cost = facts.of_sums(size) + traffic(facts, (size, outermost), others);
         let mut directives = nest.directives();
         directives.extend_from_slice(fused);
         let mut packed: Vec<(String, String)> = Vec::new();
@@ -226,6 +302,12 @@ impl Tiles {
             } else if by < column.extent {
                 cost += access.elements / by as f64 * PAGE * uses;
             }
+            if how == Panels::InPlace && next && column.extent % lanes != 0 {
+                cost += access.elements / lanes as f64 * ACROSS * uses;
+            }
+            if how == Panels::InPlace && outermost == Outermost::Columns {
+                cost += again_for_rows(facts, access, by, uses);
+            }
         }
         packed.extend(facts.guarded_rows(&rows.name, &column.name, &directives));
         packed.sort();
@@ -233,6 +315,48 @@ impl Tiles {
         directives.extend(packed.into_iter().map(|(tensor, at)| Directive::Pack { tensor, at }));
         (Schedule { directives }, cost)
     }
+}
+
+/// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
+pub(super) const NEAR: f64 = 1e6;
+pub(super) const NEAR_BYTE: f64 = 0.02;
+pub(super) const FAR_BYTE: f64 = 0.12;
+
+/// The cycles of the factors of a block of columns that no cache near by has for all of its rows.
+fn again_for_rows(facts: &Facts, access: &AccessInfo, by: i64, uses: f64) -> f64 {
+    let blocks = facts.loops.iter().filter(|l| depends(access, &l.name)).map(|l| l.extent as f64);
+    let bytes = access.elements * access.bytes as f64;
+    let of_block = bytes * by as f64 / blocks.product::<f64>();
+    if of_block > NEAR { bytes * (uses - 1.0).max(0.0) * FAR_BYTE } else { 0.0 }
+}
+
+/// The cycles of what comes from memory more than once, is stored far apart, or is copied for rows, of which there are so many
+/// beside those of a tile.
+fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64) -> f64 {
+    /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
+    const STORED: f64 = 64.0;
+    const PAGE_BYTES: i64 = 4096;
+    /// Operations for a vector that goes to a panel.
+    const COPIED: f64 = 2.0;
+    let Facts { column, rows, accesses, .. } = facts;
+    let by = size.columns;
+    let of_columns = |by: i64| (column.extent + by - 1) / by;
+    let blocks = match outermost {
+        Outermost::Columns => of_columns(by),
+        Outermost::Both(blocks) => of_columns(by * blocks),
+        Outermost::Rows => 1,
+    };
+    let again = match outermost {
+        Outermost::Columns | Outermost::Both(_) => Again::Rows(blocks as f64),
+        Outermost::Rows => Again::Columns((others / size.rows as f64).max(1.0)),
+    };
+    let copied = blocks as f64 * facts.of_guarded_rows() * COPIED / facts.lanes as f64;
+    let mut stored = 0.0;
+    if outermost == Outermost::Columns && by < column.extent && rows.extent > PAGES {
+        let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
+        stored = accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
+    }
+    from_memory(accesses, &column.name, again) + copied + stored
 }
 
 /// What is loaded again and again, and how often.
@@ -245,10 +369,6 @@ enum Again {
 
 /// The cycles of what comes from memory more than once.
 fn from_memory(accesses: &[AccessInfo], column: &str, again: Again) -> f64 {
-    /// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
-    const NEAR: f64 = 1e6;
-    const NEAR_BYTE: f64 = 0.02;
-    const FAR_BYTE: f64 = 0.12;
     let cycles = accesses.iter().filter(|a| !a.stored).map(|access| {
         let times = match (&again, depends(access, column)) {
             (Again::Rows(times), false) | (Again::Columns(times), true) => *times,

@@ -115,7 +115,8 @@ impl Units {
     fn tiles(&self, unit: MatrixUnit) -> Vec<[i64; 2]> {
         let rows: &[i64] = match unit {
             MatrixUnit::Tiles => &[32, 16],
-            MatrixUnit::Dots => &[32, 16, 24, 12, 8, 4],
+            // Of tiles that are as fast the rows of smaller ones stay nearer.
+            MatrixUnit::Dots => &[12, 8, 16, 24, 32, 4],
         };
         [32, 16].into_iter().flat_map(|n| rows.iter().map(move |&m| [m, n])).collect()
     }

@@ -118,7 +118,13 @@ impl Writer<'_> {
         let (dtype, lanes) = (self.kernel.mem(place.mem).dtype, ty.lanes);
         let (one, all, size) = (stored(dtype).ty(1), stored(dtype).ty(lanes), dtype.size());
         let plain = |pointer, ty| Op::Load { pointer, ty, alignment: Some(size), temporality };
-        let condition = self.exist(place, lanes)?;
+        let condition = match self.exist(place, lanes)? {
+            // A mask costs nothing where processors have it, and a branch keeps loads from moving.
+            Condition::Uniform(holds) if self.has_masks(lanes, size) && place.at.lane == 1 => {
+                Condition::Lanes(self.broadcast(holds, Type::I1, lanes))
+            }
+            other => other,
+        };
         let read = |w: &mut Self| -> Done<code::Value> {
             Ok(match w.lie(place, lanes)? {
                 Lie::Run(from) => w.b.op(plain(from, all)),
@@ -174,6 +180,12 @@ impl Writer<'_> {
             DType::I1 => self.b.op(Op::cast("arith.trunci", raw, all, Elem::I1.ty(lanes))),
             _ => raw,
         })
+    }
+
+    /// Are vectors of so many elements of these bytes loaded by a mask in one instruction?
+    fn has_masks(&self, lanes: usize, size: usize) -> bool {
+        let bytes = self.cpu.vector_bytes;
+        lanes > 1 && lanes * size <= bytes && bytes >= 32 && matches!(size, 4 | 8)
     }
 
     /// What lanes without an element have, as it lies in memory.

@@ -54,7 +54,7 @@ impl Lowering<'_> {
                 self.bind(axis, number.into())?;
             }
             for axis in &axes[in_step..] {
-                self.open(axis, axis.extent.into(), &[])?;
+                self.open(axis, (0, axis.extent.into()), &[])?;
             }
             let numbers = axes.iter().map(|a| a.of).zip(numbers).collect();
             let frames = self.frames.split_off(outside.depth());
@@ -155,10 +155,9 @@ impl Lowering<'_> {
         let later = axes[i..].iter().map(|a| a.of).collect();
         self.reductions_in_step(&[reduction.body], later, each)?;
         let Some(axis) = axes.get(i) else {
-            let loops: LoopSet = axes.iter().map(|a| a.of).collect();
             let mut joined = Vec::new();
             for (own, sum) in each.iter_mut().zip(sums) {
-                joined.push(self.within(own, |l| l.join_term(reduction, loops, sum))?);
+                joined.push(self.within(own, |l| l.join_term(reduction, sum))?);
             }
             return Ok(joined);
         };

@@ -4,6 +4,7 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Panel, PanelLoop};
+use surject_ir::Scalar;
 use surject_kernel::{Affine, Guard, LoopKind, Mem, Place, Space, Type, Value};
 
 /// A panel that is filled.
@@ -21,6 +22,18 @@ impl Filled<'_> {
     pub(super) fn is_of(&self, name: &str) -> bool {
         self.panel.at == name
     }
+}
+
+/// Elements that are transposed.
+struct Square<'a> {
+    /// The loops along which neighbours lie in the tensor, and in the panel, each with its first iterations.
+    loops: [(&'a PanelLoop, &'a Vec<Affine>); 2],
+    /// The iterations of both with which it begins.
+    at: [Affine; 2],
+    /// The elements of a side, the lines that the panel has of them, and the rows that exist in the tensor.
+    side: i64,
+    lines: i64,
+    rows: i64,
 }
 
 fn overflow() -> CodegenError {
@@ -44,19 +57,34 @@ impl<'a> Lowering<'a> {
         let outside = self.outside();
         // A panel has all iterations, those too that are behind the last one.
         self.whole = self.whole.minus(self.rest.keys().copied().collect());
+        // Of the lanes of the last part those that exist are copied.
+        let last = panel.loops.last().filter(|l| l.of.len() == 1);
+        let exist =
+            last.and_then(|l| Some((l, *self.rest.get(&l.of[0].0)?))).filter(|(l, left)| *left < l.span);
+        let exist = exist.map(|(l, left)| {
+            self.whole = self.whole.union(std::iter::once(l.of[0].0).collect());
+            left
+        });
+        let exist = exist.unwrap_or(panel.loops.last().map_or(1, |l| l.span));
         let alike = panel.loops.iter().filter(|l| l.of.len() > 1).flat_map(|l| &l.of);
         self.whole = self.whole.union(alike.map(|of| of.0).collect());
         let mut at = Affine::from(0);
         let outer = panel.loops.len().saturating_sub(1);
-        for (l, first) in panel.loops.iter().zip(&first).take(outer) {
+        let is_turned = |i: usize| panel.turned.is_some_and(|(turned, _)| turned == i);
+        let mut opened = 0;
+        for (_, (l, first)) in
+            panel.loops.iter().zip(&first).take(outer).enumerate().filter(|(i, _)| !is_turned(*i))
+        {
             let own = self.b.open_for(0, l.span, 1, LoopKind::Serial, &[]).0;
             at = self.at_panel_loop(l, first, (&own.into(), &at))?;
+            opened += 1;
         }
-        match panel.loops.last().zip(first.last()) {
-            Some((last, first)) => self.copy_lines(panel, (last, first), (mem, &at))?,
-            None => self.copy_vector(panel, (mem, at), None)?,
+        match (panel.turned, panel.loops.last().zip(first.last())) {
+            (Some(turned), _) => self.copy_turned(panel, turned, (&first, exist), (mem, &at))?,
+            (None, Some((last, first))) => self.copy_lines(panel, (last, first, exist), (mem, &at))?,
+            (None, None) => self.copy_vector(panel, (mem, at), None)?,
         }
-        (0..outer).for_each(|_| _ = self.b.close_for(&[]));
+        (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         self.return_to(&outside);
         let depth = self.b.depth();
         self.panels.insert(panel.load, Filled { panel, mem, first, depth });
@@ -78,19 +106,103 @@ impl<'a> Lowering<'a> {
         at.plus(own, l.stride).ok_or_else(overflow)
     }
 
-    /// Copies along the last loop of a panel: whole vectors, then what is left.
+    /// Copies squares that are transposed: vectors lie along one loop in the tensor, and along the last one in the panel, of
+    /// which so many iterations exist.
+    fn copy_turned(
+        &mut self,
+        panel: &Panel,
+        (turned, side): (usize, i64),
+        (first, exist): (&[Vec<Affine>], i64),
+        (mem, at): (Mem, &Affine),
+    ) -> Lowered<()> {
+        let missing = || CodegenError::malformed("a panel without loops");
+        let last = panel.loops.len().checked_sub(1).ok_or_else(missing)?;
+        let loops = [(&panel.loops[turned], &first[turned]), (&panel.loops[last], &first[last])];
+        let parts = |all: i64| [(0, all / side, side), (all / side, i64::from(all % side > 0), all % side)];
+        for (begin, count, rows) in parts(exist).into_iter().filter(|part| part.1 > 0) {
+            let down = self.open_at(begin, count, side)?;
+            for (begin, count, lines) in parts(loops[0].0.span).into_iter().filter(|part| part.1 > 0) {
+                let across = self.open_at(begin, count, side)?;
+                let square = Square { loops, at: [across, down.clone()], side, lines, rows };
+                self.copy_square(panel, &square, (mem, at))?;
+                self.b.close_for(&[]);
+            }
+            self.b.close_for(&[]);
+        }
+        let filled = (exist + side - 1) / side;
+        let left = panel.loops[last].span / side - filled;
+        if left > 0 {
+            let down = self.open_at(filled, left, side)?;
+            let line = self.open_at(0, loops[0].0.span, 1)?;
+            let place = at.plus(&line, loops[0].0.stride).and_then(|p| p.plus(&down, loops[1].0.stride));
+            self.fill_nothing(panel, (mem, place.ok_or_else(overflow)?), side)?;
+            (0..2).for_each(|_| _ = self.b.close_for(&[]));
+        }
+        Ok(())
+    }
+
+    /// Opens a loop over parts of so many elements, from that of a number on: the first element of one.
+    fn open_at(&mut self, first: i64, count: i64, by: i64) -> Lowered<Affine> {
+        let (number, _) = self.b.open_for(first, first + count, 1, LoopKind::Serial, &[]);
+        Affine::from(number).times(by).ok_or_else(overflow)
+    }
+
+    /// Zeros in a vector of a panel.
+    fn fill_nothing(&mut self, panel: &Panel, (mem, at): (Mem, Affine), lanes: i64) -> Lowered<()> {
+        let dtype = self.expression.dag[panel.load].dtype;
+        let none = self.b.splat(Scalar::zero(dtype), lanes as usize);
+        let at = if lanes > 1 { at.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { at };
+        self.b.store(Place::new(mem, at), none);
+        Ok(())
+    }
+
+    /// Copies a square of which so many lines exist in the panel.
+    fn copy_square(&mut self, panel: &Panel, square: &Square<'_>, (mem, at): (Mem, &Affine)) -> Lowered<()> {
+        let &Square { loops: [(across, of_across), (down, of_down)], side, lines, rows: exist, .. } = square;
+        let number = |at: &Affine, number: i64| at.plus(&number.into(), 1).ok_or_else(overflow);
+        let lanes = |at: &Affine| at.plus(&Affine::lane(1), 1).ok_or_else(overflow);
+        let mut rows = Vec::new();
+        for i in 0..exist {
+            let outside = self.outside();
+            self.lanes = Some((across.of[0].0, side as usize));
+            self.at_panel_loop(down, of_down, (&number(&square.at[1], i)?, at))?;
+            self.at_panel_loop(across, of_across, (&lanes(&square.at[0])?, at))?;
+            rows.push(self.load_for_panel(panel, (lines < side).then_some(lines))?);
+            self.return_to(&outside);
+        }
+        let dtype = self.expression.dag[panel.load].dtype;
+        let none = self.b.splat(Scalar::zero(dtype), side as usize);
+        rows.resize(side as usize, none);
+        self.transpose_square(&mut rows, 1);
+        for (i, column) in rows.into_iter().take(lines as usize).enumerate() {
+            let place = at.plus(&number(&square.at[0], i as i64)?, across.stride);
+            let place = place.and_then(|p| p.plus(&lanes(&square.at[1]).ok()?, down.stride));
+            self.b.store(Place::new(mem, place.ok_or_else(overflow)?), column);
+        }
+        Ok(())
+    }
+
+    /// Copies along the last loop of a panel, of which so many iterations exist: whole vectors, then what is left.
     fn copy_lines(
         &mut self,
         panel: &Panel,
-        (last, first): (&PanelLoop, &[Affine]),
+        (last, first, exist): (&PanelLoop, &[Affine], i64),
         (mem, at): (Mem, &Affine),
     ) -> Lowered<()> {
-        let (count, left) = (last.span / panel.lanes, last.span % panel.lanes);
+        let (count, left) = (exist / panel.lanes, exist % panel.lanes);
         if left > 0 {
             self.copy_part(panel, (last, first), (mem, at), (count.into(), Some(left)))?;
         }
-        if count == 1 {
-            return self.copy_part(panel, (last, first), (mem, at), (0.into(), None));
+        let (filled, all) = [exist, last.span].map(|n| (n + panel.lanes - 1) / panel.lanes).into();
+        if filled < all {
+            let place = self.open_at(filled, all - filled, panel.lanes)?.plus(at, 1);
+            self.fill_nothing(panel, (mem, place.ok_or_else(overflow)?), panel.lanes)?;
+            self.b.close_for(&[]);
+        }
+        match count {
+            0 => return Ok(()),
+            1 => return self.copy_part(panel, (last, first), (mem, at), (0.into(), None)),
+            _ => {}
         }
         let variable = self.b.open_for(0, count, 1, LoopKind::Serial, &[]).0;
         self.copy_part(panel, (last, first), (mem, at), (variable.into(), None))?;
@@ -120,15 +232,21 @@ impl<'a> Lowering<'a> {
 
     /// Copies a vector to a place of a panel, of which so many elements are left if not all are there.
     fn copy_vector(&mut self, panel: &Panel, (mem, at): (Mem, Affine), left: Option<i64>) -> Lowered<()> {
+        let value = self.load_for_panel(panel, left)?;
+        self.b.store(Place::new(mem, at), value);
+        Ok(())
+    }
+
+    /// What a panel has here, of which so many elements are left if not all are there.
+    fn load_for_panel(&mut self, panel: &Panel, left: Option<i64>) -> Lowered<Value> {
         let data = &self.expression.dag[panel.load];
         let Node::Load { buf, address, guards } = &data.node else {
             return Err(CodegenError::malformed("a panel of what is not loaded"));
         };
         let mut place = self.place(*buf, address, guards, data.deps)?;
         place.guards.extend(left.map(|left| Guard { expr: Affine::lane(1), bound: left.into() }));
-        let value = self.b.load(place, Type::vector(data.dtype, panel.lanes as usize));
-        self.b.store(Place::new(mem, at), value);
-        Ok(())
+        let lanes = self.lanes.map_or(1, |l| l.1);
+        Ok(self.b.load(place, Type::vector(data.dtype, lanes)))
     }
 
     /// Elements of the panel of a load.

@@ -15,8 +15,8 @@ const WRITTEN: i64 = 64;
 
 /// Iterations of a loop that are computed alike.
 pub(super) enum Part {
-    /// So many from the first on, as a loop; all of them are whole where the loop is the outer one of a split.
-    Loop { count: i64, whole: bool },
+    /// So many from one on, as a loop; all of them are whole where the loop is the outer one of a split.
+    Loop { first: i64, count: i64, whole: bool },
     /// One, by its number.
     One(i64),
     /// The last one of an outer loop, inside of which this many iterations are left.
@@ -124,16 +124,58 @@ impl Lowering<'_> {
         let count = self.iterations(axis);
         match axis.kind {
             AxisKind::Unrolled if count <= WRITTEN => (0..count).map(Part::One).collect(),
-            AxisKind::Serial | AxisKind::Unrolled => match self.left(axis) {
-                Some(left) => {
-                    let number = axis.extent - 1;
-                    let whole = (number > 0).then_some(Part::Loop { count: number, whole: true });
-                    whole.into_iter().chain([Part::Rest { number, left }]).collect()
-                }
-                None => vec![Part::Loop { count, whole: false }],
-            },
-            _ => vec![Part::Loop { count, whole: false }],
+            AxisKind::Serial | AxisKind::Unrolled => {
+                let left = self.left(axis);
+                let number = axis.extent - 1;
+                let mut parts =
+                    self.peeled(axis, if left.is_some() { number } else { count }, left.is_some());
+                parts.extend(left.map(|left| Part::Rest { number, left }));
+                parts
+            }
+            _ => vec![Part::Loop { first: 0, count, whole: false }],
         }
+    }
+
+    /// So many iterations of a loop: those in which all guards hold by themselves, where a schedule says so.
+    fn peeled(&self, axis: &Axis, count: i64, whole: bool) -> Vec<Part> {
+        let part =
+            |first: i64, end: i64| (first < end).then_some(Part::Loop { first, count: end - first, whole });
+        let inside = self.resolved.values.peeled.contains(&axis.name).then(|| self.inside(axis)).flatten();
+        let Some([first, end]) = inside.map(|inside| inside.map(|at| at.clamp(0, count))) else {
+            return part(0, count).into_iter().collect();
+        };
+        if first >= end {
+            return part(0, count).into_iter().collect();
+        }
+        [part(0, first), part(first, end), part(end, count)].into_iter().flatten().collect()
+    }
+
+    /// The first iteration of a loop in which all guards hold that depend on it, and the one behind the last of them.
+    fn inside(&self, axis: &Axis) -> Option<[i64; 2]> {
+        let dag = &self.expression.dag;
+        let mut inside = [0, i64::MAX];
+        // A part of a loop inside of another one begins anew.
+        if axis.factor.checked_mul(axis.extent)? < dag.extent(axis.of) {
+            return None;
+        }
+        for guard in self.expression.nodes().into_iter().flat_map(|n| dag[n].node.guards()) {
+            let by = guard.expr.coeff(axis.of);
+            let mut others = guard.expr.clone();
+            others.terms.retain(|t| t.0 != axis.of);
+            let rest = others.range(&dag.extents)?;
+            match by {
+                0 => {}
+                1.. => {
+                    let step = by.checked_mul(axis.factor)?;
+                    let most = rest.high.checked_add(step - by)?;
+                    let first = rest.low.checked_neg()?.checked_add(step - 1)?.div_euclid(step);
+                    let end = guard.bound.checked_sub(1)?.checked_sub(most)?.div_euclid(step) + 1;
+                    inside = [inside[0].max(first), inside[1].min(end)];
+                }
+                _ => return None,
+            }
+        }
+        Some(inside)
     }
 
     /// How often a loop runs here.
@@ -172,15 +214,15 @@ impl Lowering<'_> {
             lowering.whole = lowering.whole.union(std::iter::once(axis.of).collect());
         };
         match part {
-            &Part::Loop { count, whole } => {
-                let opened = self.open(axis, count.into(), inits)?;
+            &Part::Loop { first, count, whole } => {
+                let opened = self.open(axis, (first, (first + count).into()), inits)?;
                 if whole {
                     all_whole(self);
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
             Part::Some { count } => {
-                let opened = self.open(axis, Affine::from(*count), inits)?;
+                let opened = self.open(axis, (0, Affine::from(*count)), inits)?;
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }

@@ -30,10 +30,13 @@ impl Lowering<'_> {
         .collect()
     }
 
+    /// Guards, but those that always hold here.
     pub(super) fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
+        let lanes = self.lanes.map_or(1, |l| l.1);
         let guard =
             |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
-        guards.iter().map(guard).collect()
+        let all = guards.iter().map(guard).collect::<Lowered<Vec<_>>>()?;
+        Ok(all.into_iter().filter(|g| !self.b.always_holds(g, lanes)).collect())
     }
 
     pub(super) fn affine(&self, lin: &Lin) -> Lowered<Affine> {

@@ -37,6 +37,9 @@ pub(crate) struct Panel {
     pub(crate) elements: i64,
     /// How many elements are copied at once.
     pub(crate) lanes: i64,
+    /// The loop, by its place among these, along which the tensor lies where the panel lies along another one: squares of
+    /// so many elements are transposed in registers.
+    pub(crate) turned: Option<(usize, i64)>,
     /// Is it copied for a block of terms that are accumulated?
     pub(crate) of_blocks: bool,
 }
@@ -143,22 +146,43 @@ fn panel(expression: &Expression, nests: &Nests<'_>, at: &At<'_>, load: NodeId) 
     let sizes = [64, 32, 16, 8, 4, 2].into_iter().filter(|&by| by <= widest);
     let at_once = loops.last().map_or(1, |l| {
         let next = address.coeff(l.of[0].0) == 1;
-        let fits = |by: &i64| if next { *by <= l.span } else { l.span % by == 0 };
+        // Most of one short vector is better than several that are shorter.
+        let most = if (9..=16).contains(&l.span) { 16 } else { l.span };
+        let fits = |by: &i64| if next { *by <= most } else { l.span % by == 0 };
         sizes.clone().find(fits).unwrap_or(1)
     });
-    // Whole vectors are stored, also where less of the last one exists.
+    // Whole vectors are stored, also where less of the last one exists. Lines that lie so far apart would meet in a cache.
+    const PAGE: i64 = 2048;
+    const LINE: i64 = 64;
+    let size = dag[load].dtype.size() as i64;
+    let loops_left = loops.len() > 1;
     let mut elements = 1i64;
     for (i, l) in loops.iter_mut().rev().enumerate() {
         let span = if i == 0 { (l.span + at_once - 1) / at_once * at_once } else { l.span };
         l.stride = elements;
         elements = elements.checked_mul(span).ok_or("a panel of too many elements")?;
+        if i == 0 && loops_left && elements.saturating_mul(size) % PAGE == 0 {
+            elements += LINE / size;
+        }
     }
-    let bytes = elements.saturating_mul(dag[load].dtype.size() as i64);
+    let bytes = elements.saturating_mul(size);
     if bytes > MOST {
         return Err(format!("a panel of {bytes} bytes; one has at most {MOST}").into());
     }
     let of_blocks = at.of.is_some();
-    Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, of_blocks })
+    let turned = turned(&loops, |l| address.coeff(l));
+    Ok(Panel { load, at: at.name.to_string(), loops, elements, lanes: at_once, turned, of_blocks })
+}
+
+/// The loop of a panel along which neighbours lie in the tensor as well, and the size of squares, if the last one is another.
+fn turned(loops: &[PanelLoop], moves: impl Fn(LoopId) -> i64) -> Option<(usize, i64)> {
+    /// The elements of a side: 24 shuffles transpose 64 elements, for which as many loads are slower.
+    const SIDE: i64 = 8;
+    let alone = |l: &PanelLoop| l.of.len() == 1;
+    let (last, others) = loops.split_last()?;
+    let fits = alone(last) && last.span % SIDE == 0 && !matches!(moves(last.of[0].0), -1..=1);
+    let next = |l: &PanelLoop| alone(l) && l.span >= SIDE && moves(l.of[0].0) == 1;
+    others.iter().position(next).filter(|_| fits).map(|at| (at, SIDE))
 }
 
 /// The loops of a load that run more than once inside of one, and how many of their iterations they have there.

@@ -26,6 +26,8 @@ pub(crate) struct Values {
     pub(crate) keys: HashSet<NodeId>,
     /// The loops whose iterations share inverses of divisors.
     pub(crate) inverses: LoopSet,
+    /// The loops whose iterations in which all guards hold are by themselves.
+    pub(crate) peeled: HashSet<String>,
     /// The loads that read panels.
     pub(crate) panels: Vec<Panel>,
     /// The terms that are kept.
@@ -129,6 +131,14 @@ pub(super) fn values(
                     return Err(of(name, format!("the reduction over `{name}` is accumulated, as floats")));
                 }
                 found.keys.extend(compared);
+            }
+            Directive::Peel(name) => {
+                let mut all = nests.iter().flat_map(|n| &n.1).filter(|a| a.name == *name).peekable();
+                if all.peek().is_none() || all.any(|a| a.kind != AxisKind::Serial) {
+                    let message = format!("`{name}` is no loop whose iterations run one after the other");
+                    return Err(of(name, message));
+                }
+                found.peeled.insert(name.clone());
             }
             Directive::Inverse(name) => {
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());

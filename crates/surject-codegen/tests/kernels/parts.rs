@@ -1,0 +1,75 @@
+//! Loops in parts: guards that always hold, terms that do not exist, and panels whose last part is short.
+
+use crate::toy::Toy;
+use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::run::{assignments, kernels, run};
+use surject_codegen::kernels::schedule::Schedules;
+use surject_ir::parse;
+
+/// A machine that has everything.
+struct Whole;
+
+impl Machine for Whole {
+    fn name(&self) -> &str {
+        "whole"
+    }
+
+    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
+        Toy.strategies()
+    }
+}
+
+/// The kernel of the only assignment by a schedule, which gives what the reference does.
+fn checked(program: &str, schedule: &str) -> String {
+    let program = parse(&format!("program p\n\n{program}")).unwrap_or_else(|error| panic!("{error}"));
+    let function = program.function("main").unwrap();
+    let schedule: Schedules = format!("kernel y_0\n{schedule}").parse().unwrap();
+    let args = surject_ir::testing::random_args(function, 7);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    let found = run(&program, "main", &args, &Whole, &Default::default(), &schedule).unwrap();
+    assert_eq!(found.0, expected);
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Whole, "y", &schedule).unwrap();
+    made.kernels[0].launch.kernel.to_string()
+}
+
+/// Both parts of a loop that a split cuts run over blocks: no term behind the last one is joined.
+#[test]
+fn blocks_have_no_terms_that_do_not_exist() {
+    let program = "func main(x: u8[3,5]) -> (y) {\n  y : u8[3] =:min over i<3, k<5 at [i]: x[i,k]\n}\n";
+    let kernel = checked(program, "split k0 by 8\norder k0.i k0.o\naccumulate k0.o at i0");
+    assert!(kernel.contains("holds"), "{kernel}");
+}
+
+/// Windows of a channel: of the blocks between the first one and the last one no load has a guard for its columns.
+#[test]
+fn iterations_in_which_guards_hold_are_a_loop_by_themselves() {
+    let program = "func main(x: f32[21,8], z: f32[3,8]) -> (y) {
+  y : f32[21,8] =:+ over i<21, c<8, m<3 at [i,c]: (x[i + m - 1,c] where 0 <= i + m - 1 < 21 else 0.0f32) * z[m,c]
+}
+";
+    let plain = "split i0 by 4\norder i0.o i0.i i1\njam i0.i\nvectorise i1\nunroll k0\n";
+    let [plain, peeled] = [plain.to_string(), format!("{plain}peel i0.o")].map(|s| checked(program, &s));
+    let guarded = |kernel: &str| kernel.lines().filter(|line| line.contains("where")).count();
+    assert!(plain.contains("= 0 to 5 {") && guarded(&plain) > 0, "{plain}");
+    let middle = peeled.split_once("= 1 to 5 {").expect("a loop between the ends").1;
+    let middle = middle.split_once("\n  }").unwrap().0;
+    assert_eq!(guarded(middle), 0, "{peeled}");
+}
+
+/// The columns of a panel lie apart in the tensor: squares of eight are transposed. Of the last block five columns exist.
+#[test]
+fn panels_are_transposed_in_registers() {
+    let program = "func main(x: i32[10,19], z: i32[21,19]) -> (y) {
+  y : i32[10,21] =:+ over i<10, j<21, k<19 at [i,j]: x[i,k] * z[j,k]
+}
+";
+    let schedule =
+        "split i0 by 3\nsplit i1 by 16\norder i1.o i0.o i0.i i1.i\njam i0.i\nvectorise i1.i\npack v1 at i1.o";
+    let kernel = checked(program, schedule);
+    assert!(kernel.contains("shuffle"), "{kernel}");
+    // No panel is filled by element, nor looks at whether a column exists.
+    let filled = kernel.lines().filter(|line| line.contains("load v1"));
+    assert!(filled.clone().count() > 0);
+    assert!(filled.clone().all(|line| line.ends_with("i32x8") && !line.contains("< 21")), "{kernel}");
+}

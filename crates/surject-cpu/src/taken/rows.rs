@@ -1,0 +1,106 @@
+//! Rows that come from here by themselves.
+
+use crate::Cpu;
+use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Stride};
+
+/// The operations of rows below which nobody would notice who makes them.
+const LITTLE: f64 = 4096.0;
+
+/// The terms of a sum that are worth blocks.
+const BLOCKS: i64 = 128;
+
+/// The bytes of a line of the caches.
+const LINE: i64 = 64;
+
+/// Are rows made at least as fast, where they run by themselves and everything that they need is stored? Measured beside the
+/// emitter's (`papers/kernels`).
+pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
+    if cpu.vector_bytes == 0 {
+        return Err("the processor has no vectors");
+    }
+    if expression.operations() < LITTLE {
+        return Err("it has too few operations");
+    }
+    if expression.gathers() || expression.accesses().iter().any(|a| a.guarded) {
+        return Err("some of what it reads does not exist, or is gathered");
+    }
+    if expression.has_positions() {
+        return Err("positions are values");
+    }
+    if expression.makes_narrow_integers() {
+        return Err("floats become integers of 8 or 16 bits, whose ranges the kernel IR does not know");
+    }
+    let reductions = expression.reductions();
+    if reductions.iter().any(|r| overlaps(expression, r)) {
+        return Err("its windows overlap");
+    }
+    let lanes = (cpu.vector_bytes / expression.element_bytes().max(1)) as i64;
+    if reductions.iter().any(|r| is_long(expression, r, lanes)) {
+        return Err("a long sum is made in blocks, which keeps its error small");
+    }
+    if !reductions.is_empty() && reductions.iter().all(|r| has_filled_loop(expression, r, lanes)) {
+        // Next to the terms the results do not count, if they are what little is read and stored beside.
+        let terms = |a: &AccessInfo| reductions.iter().any(|r| r.loops.iter().any(|k| a.stride(k) != 0));
+        let accesses = expression.accesses();
+        let elements = |of_terms: bool| -> f64 {
+            accesses.iter().filter(|a| terms(a) == of_terms).map(|a| a.elements).sum()
+        };
+        if elements(false) * lanes as f64 <= elements(true) {
+            return Ok(());
+        }
+    }
+    let points: Vec<LoopInfo> = expression.loops().into_iter().filter(|l| l.extent > 1).collect();
+    let next =
+        |l: &&LoopInfo| expression.strides(&l.name).iter().filter(|s| s.stored).all(|s| s.elements == 1);
+    let row = points.iter().find(next).ok_or("no results lie next to each other")?;
+    fills(expression, row, lanes)?;
+    let lines = |s: &Stride| !s.stored || s.elements * expression.element_bytes() as i64 % LINE == 0;
+    let others = points.iter().filter(|l| l.name != row.name);
+    let starts_lines = others.flat_map(|l| expression.strides(&l.name)).all(|s| lines(&s));
+    if !starts_lines && !expression.has_formulas() {
+        return Err("rows begin inside of cache lines, where stores of whole lines begin behind");
+    }
+    let along = |r: &Reduction| r.outer.contains(&row.name) || has_filled_loop(expression, r, lanes);
+    match reductions.iter().all(along) {
+        true => Ok(()),
+        false => Err("no terms of a reduction lie next to each other"),
+    }
+}
+
+/// Does one accumulator of a sum of floats get more terms than blocks have, which the emitter sums apart
+/// (`surject_codegen`'s `schedule/blocks.rs`)?
+fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
+    let terms = reduction.loops.iter().filter_map(|name| expression.find(name)).map(|l| l.extent);
+    let apart = if has_filled_loop(expression, reduction, lanes) { 2 * lanes } else { 1 };
+    reduction.sums_floats && terms.product::<i64>() >= BLOCKS * apart
+}
+
+/// Do vectors along a loop of a reduction have terms that lie next to each other?
+fn has_filled_loop(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
+    let mut along = reduction.loops.iter().filter_map(|name| expression.find(name));
+    along.any(|l| fills(expression, &l, lanes).is_ok())
+}
+
+/// Do vectors along a loop load and store elements that lie next to each other, and do some of them fill it?
+fn fills(expression: &Expression, along: &LoopInfo, lanes: i64) -> Result<(), &'static str> {
+    if along.extent < 2 * lanes {
+        return Err("rows are short");
+    }
+    match expression.strides(&along.name).iter().all(|s| s.elements == 1) {
+        true => Ok(()),
+        false => Err("neighbours do not lie next to each other"),
+    }
+}
+
+/// Do two results of a reduction share terms, as those of windows that overlap do?
+fn overlaps(expression: &Expression, reduction: &Reduction) -> bool {
+    let points = expression.loops();
+    let accesses = expression.accesses();
+    let loads = accesses.iter().filter(|a| !a.stored);
+    loads.flat_map(|a| reduction.loops.iter().map(move |k| (a, k))).any(|(access, k)| {
+        let step = access.stride(k).abs();
+        let span = step * expression.find(k).map_or(1, |l| l.extent);
+        let moves = |l: &LoopInfo| access.stride(&l.name).abs();
+        step != 0 && points.iter().any(|l| l.extent > 1 && (step..span).contains(&moves(l)))
+    })
+}

@@ -1,0 +1,58 @@
+//! What the strategies of a CPU choose, and that it gives what the reference does.
+
+use surject_codegen::kernels::machine::{Machine, choose};
+use surject_codegen::kernels::run::{expressions, run};
+use surject_cpu::Cpu;
+use surject_ir::{Program, parse};
+
+/// A program whose assignment a CPU makes with these directives among others.
+fn chosen(text: &str, machine: &str, directives: &[&str]) -> (Program, Cpu) {
+    let program = parse(&format!("program p\n\n{text}")).unwrap_or_else(|error| panic!("{error}"));
+    let cpu = Cpu::named(machine).unwrap();
+    let found = expressions(program.function("main").unwrap()).unwrap();
+    let chosen = choose(&cpu, &found[0].1).unwrap().proposal.schedule.to_string();
+    for directive in directives {
+        assert!(chosen.contains(directive), "{machine}: no `{directive}` in\n{chosen}");
+    }
+    (program, cpu)
+}
+
+/// The same, and its results are those of the reference.
+fn check(text: &str, machine: &str, directives: &[&str]) {
+    let (program, cpu) = chosen(text, machine, directives);
+    let function = program.function("main").unwrap();
+    let args = surject_ir::testing::random_args(function, 5);
+    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
+    let found = run(&program, "main", &args, &cpu, &Default::default(), &Default::default()).unwrap();
+    let report = surject_runtime::compare::compare(&found.0[0], &expected[0], 1e-4, 1e-4);
+    assert!(report.passed(), "{}: {report}", cpu.name());
+}
+
+#[test]
+fn windows_of_a_channel_run_in_step() {
+    let program = "func main(x: f32[5,21,24], z: f32[3,3,24]) -> (y) {
+  y : f32[5,21,24] =:+ over j<5, i<21, c<24, m<3, n<3 at [j,i,c]: (x[j + m - 1,i + n - 1,c] where 0 <= i + n - 1 < 21 and 0 <= j + m - 1 < 5 else 0.0f32) * z[m,n,c]
+}
+";
+    for machine in ["avx2", "avx512"] {
+        check(program, machine, &["jam i1.i", "unroll k1", "peel i1.o"]);
+    }
+}
+
+#[test]
+fn long_sums_take_their_terms_in_blocks() {
+    let program = "func main(x: f32[16400,130], z: f32[16400,16]) -> (y) {
+  y : f32[130,16] =:+ over i<130, j<16, k<16400 at [i,j]: x[k,i] * z[k,j]
+}
+";
+    chosen(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i"]);
+}
+
+#[test]
+fn columns_that_nearly_fill_a_vector_are_tiles() {
+    let program = "func main(x: f32[3,20,15], z: f32[3,15,15]) -> (y) {
+  y : f32[18,15] =:+ over i<18, j<15, m<3, k<15 at [i,j]: x[m,i,k] * z[m,k,j]
+}
+";
+    check(program, "avx512", &["jam i0.i", "vectorise i1.i"]);
+}
