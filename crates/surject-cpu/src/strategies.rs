@@ -6,11 +6,13 @@ use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
+mod columns;
 mod forms;
 mod streams;
 mod tiles;
 mod units;
 
+pub use columns::Columns;
 pub use forms::{Scans, Transposes};
 pub use streams::Streams;
 pub use tiles::Tiles;

@@ -9,6 +9,7 @@ use super::lower::{Launch, lower};
 use super::machine::{Machine, allows, choose};
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
+use super::strided::runs;
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use std::collections::HashMap;
@@ -176,7 +177,10 @@ fn one(
         machine.expects(expression, &schedule).map_or(String::new(), |text| format!("// {text}\n"));
     let choice = expected + &choice;
     allows(machine, &schedule).map_err(|error| malformed(&error))?;
-    let launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
+    let mut launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
+    if machine.vector_bytes() > 0 {
+        launch.kernel = runs(launch.kernel, machine.vector_bytes());
+    }
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
     Ok(Made { choice, cost, launch })
 }
