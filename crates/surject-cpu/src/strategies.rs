@@ -25,6 +25,9 @@ const STRIDED: f64 = 2.0;
 /// so many of those that have lanes.
 const SCALAR: f64 = 4.0;
 
+/// Operations that join half of the lanes of a vector to the other half: each waits for the one before it.
+const JOIN: f64 = 2.0;
+
 /// Vectors of results that are worth an inverse which they share.
 const SHARED: i64 = 8;
 
@@ -343,7 +346,11 @@ impl Strategy for Dots {
         };
         let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
         let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
-        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) })
+        // In the end the lanes of each reduction are joined, one after the other.
+        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent) as f64;
+        let values = reductions.iter().map(|r| r.outer.iter().map(extent).product::<f64>());
+        let joins = JOIN * (lanes as f64).log2() * values.sum::<f64>();
+        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) + joins })
     }
 }
 

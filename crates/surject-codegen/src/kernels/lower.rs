@@ -13,6 +13,7 @@ mod keys;
 mod meet;
 mod pack;
 mod parts;
+mod pieces;
 mod place;
 mod running;
 mod tasks;
@@ -32,6 +33,7 @@ use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
@@ -152,6 +154,9 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
+    /// May loops over points be cut where conditions change, and the pieces that are open.
+    is_cut: bool,
+    pieces: HashMap<LoopId, Range<i64>>,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -183,6 +188,8 @@ impl<'a> Lowering<'a> {
             adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
+            is_cut: pieces::is_cut(expression, resolved),
+            pieces: HashMap::new(),
         }
     }
 }
@@ -238,7 +245,7 @@ impl<'a> Lowering<'a> {
             if self.adding.is_none() {
                 self.accumulate(&axis.name, axes, i + 1)?;
             }
-            self.nest(axes, i + 1, outer)?;
+            self.inside(axes, i, outer)?;
             self.close_part(opened);
             self.panels.retain(|_, filled| !filled.is_of(&axis.name));
             self.return_to(&outside);
@@ -248,6 +255,17 @@ impl<'a> Lowering<'a> {
 
     /// Opens so many iterations of a loop that carries these values: what it carries inside. Lanes are no loop.
     fn open(&mut self, axis: &Axis, count: Affine, inits: &[Value]) -> Lowered<Option<Vec<Value>>> {
+        self.open_from(axis, Affine::from(0), count, inits)
+    }
+
+    /// Opens the iterations of a loop from one on up to another.
+    fn open_from(
+        &mut self,
+        axis: &Axis,
+        first: Affine,
+        end: Affine,
+        inits: &[Value],
+    ) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
             AxisKind::Serial | AxisKind::Jammed => LoopKind::Serial,
             AxisKind::Unrolled => LoopKind::Unrolled,
@@ -265,7 +283,7 @@ impl<'a> Lowering<'a> {
                 return Ok(None);
             }
         };
-        let (variable, carried) = self.b.open_for(0, count, 1, kind, inits);
+        let (variable, carried) = self.b.open_for(first, end, 1, kind, inits);
         self.opened.push(kind);
         self.bind(axis, variable.into())?;
         Ok(Some(carried))
@@ -360,6 +378,7 @@ impl<'a> Lowering<'a> {
         let ty = Type::vector(dtype, lanes);
         Ok(match &data.node {
             Node::Load { .. } if self.panels.contains_key(&id) => self.load_of_panel(id, ty)?,
+            Node::Load { guards, .. } if self.is_nowhere(guards) => self.b.splat(Scalar::zero(dtype), 1),
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;
                 self.load(*buf, place, ty)
@@ -371,6 +390,7 @@ impl<'a> Lowering<'a> {
                 self.b.convert(index, dtype)
             }
             Node::Const(value) => self.b.splat(*value, 1),
+            Node::Guarded { guards, fill, .. } if self.is_nowhere(guards) => self.b.splat(*fill, 1),
             Node::Guarded { guards, fill, inner }
                 if fill.bits() == 0 && self.is_zero_outside(guards, *inner) =>
             {
@@ -379,6 +399,9 @@ impl<'a> Lowering<'a> {
             Node::Guarded { guards, fill, inner } => {
                 let inner = self.operand(*inner, lanes)?;
                 let guards = self.guards(guards)?;
+                if guards.is_empty() {
+                    return Ok(inner);
+                }
                 let holds = self.b.holds(guards, lanes);
                 let fill = self.b.splat(*fill, lanes);
                 self.b.select(holds, inner, fill)

@@ -91,14 +91,14 @@ fn access(kernel: &Kernel, statement: &Statement) -> Option<(Common, Value, i64)
         Op::Store { place, value, temporality: Temporality::Normal } => (place, *value, true),
         _ => return None,
     };
-    let alone = place.offset.is_none() && place.mask.is_none() && place.at.lane >= 2;
+    let alone = place.offset.is_none() && place.mask.is_none() && place.at.lane.unsigned_abs() >= 2;
     // Numbers of elements are far from 64 bits then, which those of rows are multiplied to.
     let small = |n: i64| n.unsigned_abs() < 1 << 30;
     let by_row = |a: &Affine| small(a.offset) && a.times(place.at.lane).is_some();
-    // Rows of which a lane each exists, or does not.
+    // Some of the lanes exist, one after the other, and their rows too.
     let simple = |g: &Guard| match g.expr.lane {
         0 => g.bound.lane == 0,
-        1 => g.bound.lane == 0 && by_row(&g.expr) && by_row(&g.bound),
+        1 if place.at.lane > 0 => g.bound.lane == 0 && by_row(&g.expr) && by_row(&g.bound),
         _ => false,
     };
     let fits = small(place.at.lane) && place.at.offset.unsigned_abs() < 1 << 60;
@@ -131,7 +131,7 @@ fn clusters(kernel: &Kernel, body: &[Statement], vector_bytes: usize) -> Vec<Clu
         let register = vector_bytes / common.ty.dtype.size().max(1);
         let lanes = register.min(common.ty.lanes);
         while let Some(first) = columns.first() {
-            let (first, stride) = (first.offset, common.place.at.lane);
+            let (first, stride) = (first.offset, common.place.at.lane.abs());
             let count = columns.partition_point(|c| c.offset - first < stride);
             let rest = columns.split_off(count);
             let cluster = Cluster { common: common.clone(), columns, lanes };

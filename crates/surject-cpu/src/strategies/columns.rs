@@ -68,6 +68,9 @@ impl Columns {
         let mut directives = nest.directives();
         directives.extend(terms.iter().map(|l| Directive::Unroll(l.name.clone())));
         directives.extend(values(&self.0, expression, Some((row, lanes))));
+        // The quotients of a row by the same value share its inverse.
+        let shares = |l: &&&LoopInfo| jammed >= super::SHARED && expression.divides_along(&l.name);
+        directives.extend(columns.iter().find(shares).map(|l| Directive::Inverse(l.name.clone())));
         let schedule = Schedule { directives };
         fits(expression, &schedule).ok()?;
         let written: Vec<&str> = columns.iter().copied().chain(&terms).map(|l| l.name.as_str()).collect();

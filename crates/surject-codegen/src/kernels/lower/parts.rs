@@ -6,6 +6,7 @@ use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::kernels::schedule::{Axis, AxisKind};
 use std::collections::HashMap;
+use std::ops::Range;
 use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Guard, Level, Term, Value};
 
@@ -16,6 +17,8 @@ const WRITTEN: i64 = 64;
 pub(super) enum Part {
     /// So many from the first on, as a loop; all of them are whole where the loop is the outer one of a split.
     Loop { count: i64, whole: bool },
+    /// Some blocks of a loop, all of them whole where this says so.
+    Piece { blocks: Range<i64>, whole: bool },
     /// One, by its number.
     One(i64),
     /// The last one of an outer loop, inside of which this many iterations are left.
@@ -43,6 +46,7 @@ pub(super) struct Outside {
     places: HashMap<LoopId, Affine>,
     whole: LoopSet,
     rest: HashMap<LoopId, i64>,
+    pieces: HashMap<LoopId, Range<i64>>,
 }
 
 impl Outside {
@@ -60,6 +64,7 @@ impl Lowering<'_> {
             places: self.places.clone(),
             whole: self.whole,
             rest: self.rest.clone(),
+            pieces: self.pieces.clone(),
         }
     }
 
@@ -70,6 +75,7 @@ impl Lowering<'_> {
         self.places.clone_from(&outside.places);
         self.whole = outside.whole;
         self.rest.clone_from(&outside.rest);
+        self.pieces.clone_from(&outside.pieces);
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, one of them has the last one.
@@ -77,7 +83,7 @@ impl Lowering<'_> {
         let extent = self.expression.dag.extent(axis.of);
         let shared = axis.kind == AxisKind::Serial && axis.factor > 1 && axis.factor * axis.extent < extent;
         if !shared || !self.is_cut_by_cpu(axis.of) || !self.takes_parts(axis) {
-            return Ok(self.parts(axis));
+            return Ok(self.in_pieces(axis, self.parts(axis)));
         }
         let overflow = || CodegenError::overflow("a loop");
         let before = self.places.get(&axis.of).and_then(|place| divided(place, axis.factor));
@@ -169,11 +175,20 @@ impl Lowering<'_> {
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
+            Part::Piece { blocks, whole } => {
+                self.begin_piece(axis, blocks.clone());
+                let opened = self.open_from(axis, blocks.start.into(), blocks.end.into(), inits)?;
+                if *whole {
+                    all_whole(self);
+                }
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
             &Part::One(number) => {
                 self.bind(axis, number.into())?;
                 Ok(Opened::Nothing)
             }
             &Part::Rest { number, left } => {
+                self.begin_piece(axis, number..number + 1);
                 self.bind(axis, number.into())?;
                 self.begin_rest(axis, left);
                 Ok(Opened::Nothing)

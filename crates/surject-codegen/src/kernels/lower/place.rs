@@ -30,10 +30,11 @@ impl Lowering<'_> {
         .collect()
     }
 
+    /// The guards that do not hold everywhere here.
     pub(super) fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
         let guard =
             |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
-        guards.iter().map(guard).collect()
+        guards.iter().filter(|g| self.fact(g) != Some(true)).map(guard).collect()
     }
 
     pub(super) fn affine(&self, lin: &Lin) -> Lowered<Affine> {

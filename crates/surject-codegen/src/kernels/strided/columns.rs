@@ -13,7 +13,7 @@ const CHUNK: usize = 16;
 /// Rows of which the columns are wanted: as many as there are lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
-    /// Elements from row to row.
+    /// Elements from row to row; negative where the next one lies before.
     pub(super) stride: i64,
     /// Elements of a row from the first column to the last.
     pub(super) reach: i64,
@@ -41,9 +41,8 @@ impl Rows {
     pub(super) fn loads(&self, columns: i64) -> bool {
         let lanes = self.lanes as i64;
         // A column of a block needs an operation for each of its vectors.
-        self.is_block() && self.block() / lanes * (columns + 1) <= lanes * columns
-            || 2 * columns >= self.reach.min(lanes)
-                && columns > 1
+        let block = self.is_block() && self.block() / lanes * (columns + 1) <= lanes * columns;
+        block || columns > 1 && 2 * columns >= self.reach.min(lanes)
     }
 
     /// Are columns without a hole stored faster by runs than element by element?
@@ -56,9 +55,14 @@ impl Rows {
         (self.lanes as i64 - 1).saturating_mul(self.stride).saturating_add(self.reach)
     }
 
+    /// Behind the last element in memory, from the first row on.
+    fn end(&self) -> i64 {
+        if self.stride > 0 { self.block() } else { self.reach }
+    }
+
     /// Are the rows so short that what lies between them does not matter?
     fn is_block(&self) -> bool {
-        self.stride <= DIRECT
+        (1..=DIRECT).contains(&self.stride)
     }
 
     /// The elements of a row that one vector has.
@@ -113,7 +117,7 @@ impl Writer<'_> {
             let width = (some as usize).next_power_of_two();
             let line = |line: i64| {
                 let start = line * rows.stride + from;
-                let there = if start + width as i64 <= rows.block() { width } else { some as usize };
+                let there = if start + width as i64 <= rows.end() { width } else { some as usize };
                 (start, there)
             };
             // What is not there is that of no column.
@@ -173,7 +177,7 @@ impl Writer<'_> {
     pub(super) fn store_columns(&mut self, columns: &[Value]) {
         let rows = self.rows;
         let (length, lanes) = (columns.len(), rows.lanes);
-        if rows.reach == rows.stride && rows.stride <= DIRECT {
+        if rows.reach == rows.stride && rows.is_block() {
             for k in 0..length {
                 let place = |e: usize| ElementOf { vector: e % length, element: e / length };
                 let places: Vec<ElementOf> = (k * lanes..(k + 1) * lanes).map(place).collect();
