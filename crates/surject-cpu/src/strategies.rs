@@ -173,6 +173,15 @@ impl Nest {
         }
     }
 
+    /// All iterations of a loop run in step.
+    fn jam_all(&mut self, name: &str) {
+        if let Some(at) = self.position(name) {
+            let inner = self.loops.remove(at);
+            self.jammed.push(inner.name.clone());
+            self.loops.push(inner);
+        }
+    }
+
     /// Splits a loop; the inner part stands inside of everything.
     fn innermost(&mut self, name: &str, by: i64) -> Option<String> {
         let at = self.position(name)?;

@@ -3,6 +3,7 @@
 //! Assignments and library operations are evaluated by kernels; control flow is that of the reference interpreter, and so
 //! are the library operations that have no kernels.
 
+use super::branches::joined;
 use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
@@ -179,7 +180,7 @@ fn one(
     allows(machine, &schedule).map_err(|error| malformed(&error))?;
     let mut launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
     if machine.vector_bytes() > 0 {
-        launch.kernel = runs(launch.kernel, machine.vector_bytes());
+        launch.kernel = joined(runs(launch.kernel, machine.vector_bytes()));
     }
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
     Ok(Made { choice, cost, launch })

@@ -16,9 +16,13 @@ const SHUFFLES: f64 = 2.0;
 /// neighbours, which shuffles make columns of ([`surject_codegen::kernels::strided`]).
 pub struct Columns(pub Cpu);
 
+impl Columns {
+    pub(crate) const NAME: &'static str = "columns";
+}
+
 impl Strategy for Columns {
     fn name(&self) -> &'static str {
-        "columns"
+        Columns::NAME
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
@@ -62,7 +66,7 @@ impl Columns {
             return None;
         }
         let mut nest = Nest::new(&loops);
-        columns.iter().for_each(|l| nest.jam(&l.name, l.extent));
+        columns.iter().for_each(|l| nest.jam_all(&l.name));
         nest.vectorise(&row.name, lanes);
         nest.share(&self.0, work(expression));
         let mut directives = nest.directives();

@@ -107,7 +107,9 @@ impl Writer<'_> {
             };
             return (0..rows.reach).map(|column| self.collect(&vectors, &places(column))).collect();
         }
-        if let Some(size) = rows.chunk(self.common.ty.dtype.size()) {
+        // Whole vectors of rows would mostly lie across two lines of memory.
+        let bytes = self.common.ty.dtype.size();
+        if let Some(size) = rows.chunk(bytes).filter(|_| 4 * rows.reach <= 3 * count) {
             return self.chunked(size);
         }
         let mut columns = Vec::new();
@@ -123,6 +125,11 @@ impl Writer<'_> {
             // What is not there is that of no column.
             let lines: Vec<Value> =
                 (0..count).map(line).map(|(start, there)| self.load(start, width, there)).collect();
+            if width == rows.lanes {
+                columns.extend(self.square(lines).into_iter().take(some as usize));
+                from += some;
+                continue;
+            }
             let vectors = self.joined(lines, width);
             let (high, low) = (rows.lanes.trailing_zeros(), width.trailing_zeros());
             columns.extend(self.rotated_bits(vectors, high, low).into_iter().take(some as usize));
@@ -191,7 +198,10 @@ impl Writer<'_> {
             let mut vectors = some.to_vec();
             vectors.resize(width, some[some.len() - 1]);
             let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
-            let rotated = self.rotated_bits(vectors, high, low);
+            let rotated = match width == lanes {
+                true => self.square(vectors),
+                false => self.rotated_bits(vectors, high, low),
+            };
             for line in 0..lanes {
                 let (vector, offset) = (rotated[line * width / lanes], line * width % lanes);
                 let part = self.part(vector, offset, width);
@@ -199,6 +209,45 @@ impl Writer<'_> {
                 self.store(start, part, some.len());
             }
         }
+    }
+
+    /// As many vectors as they have lanes, transposed: first inside of chunks of 16 bytes, then chunks as a whole, by shuffles
+    /// that need no table of lanes.
+    fn square(&mut self, mut vectors: Vec<Value>) -> Vec<Value> {
+        let lanes = self.rows.lanes;
+        let size = (CHUNK / self.common.ty.dtype.size().max(1)).clamp(1, lanes);
+        let [inside, all] = [size, lanes].map(|n| n.trailing_zeros());
+        for step in 0..all {
+            let bit = 1 << step;
+            let half = |second: usize| -> Vec<usize> {
+                let place = |lane: usize| -> usize {
+                    if step < inside {
+                        // Blocks of both, one by one, of this half of each chunk.
+                        let (chunk, at) = (lane / size * size, lane % size);
+                        let (block, within) = (at / bit, at % bit);
+                        let from = chunk + second * size / 2 + block / 2 * bit + within;
+                        from + block % 2 * lanes
+                    } else {
+                        // Every second chunk of the one, then of the other.
+                        let (chunk, at, chunks) = (lane / size, lane % size, lanes / size);
+                        let from = 2 * (chunk % (chunks / 2)) + second;
+                        from * size + at + chunk / (chunks / 2) * lanes
+                    }
+                };
+                (0..lanes).map(place).collect()
+            };
+            for i in (0..lanes).filter(|i| i & bit == 0) {
+                let pair = (vectors[i], vectors[i + bit]);
+                vectors[i] = self.pick(pair.0, pair.1, half(0));
+                vectors[i + bit] = self.pick(pair.0, pair.1, half(1));
+            }
+        }
+        // Inside of chunks the halves were told apart from the largest to the smallest.
+        let place = |column: usize| {
+            let low = (0..inside).filter(|k| column >> k & 1 == 1).map(|k| 1 << (inside - 1 - k)).sum::<usize>();
+            column / size * size + low
+        };
+        (0..lanes).map(|column| vectors[place(column)]).collect()
     }
 
     /// A vector whose lanes are elements of several vectors.
