@@ -187,7 +187,8 @@ impl Cluster {
     fn written(&self, kernel: &mut Kernel) -> (usize, Vec<Statement>) {
         let Cluster { common, columns, lanes } = self;
         let (rows, registers) = (self.rows(), common.ty.lanes / lanes);
-        let mut writer = Writer { kernel, common, first: columns[0].offset, rows, register: 0, body: Vec::new() };
+        let mut writer =
+            Writer { kernel, common, first: columns[0].offset, rows, register: 0, body: Vec::new() };
         if common.is_store {
             for register in 0..registers {
                 writer.register = register as i64;

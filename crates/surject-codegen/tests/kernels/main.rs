@@ -4,6 +4,7 @@ mod code;
 mod library;
 mod random;
 mod schedules;
+mod strided;
 mod toy;
 
 use surject_codegen::kernels::machine::Machine;

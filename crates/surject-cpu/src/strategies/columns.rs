@@ -9,8 +9,14 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 /// The longest row, all loops along it counted as one.
 const LONGEST: i64 = 64;
 
+/// The most terms that are written out, of all columns of a row.
+const WRITTEN: i64 = 256;
+
 /// What an element of a row costs beside its load or store: its part of the shuffles that put columns together.
 const SHUFFLES: f64 = 2.0;
+
+/// An operation of a task counts as this part of one.
+const TASK: f64 = 2.0;
 
 /// Rows lie in lanes; the loops along them are written out, so that what is loaded and stored of a block of rows are runs of
 /// neighbours, which shuffles make columns of ([`surject_codegen::kernels::strided`]).
@@ -51,9 +57,15 @@ impl Columns {
         // Reductions along rows: all of their loops are written out.
         let mut terms: Vec<LoopInfo> = Vec::new();
         for reduction in expression.reductions() {
-            let own: Vec<LoopInfo> = reduction.loops.iter().filter_map(|name| expression.find(name)).collect();
+            let own: Vec<LoopInfo> =
+                reduction.loops.iter().filter_map(|name| expression.find(name)).collect();
             if !own.iter().any(|l| is_along(&l.name)) {
                 continue;
+            }
+            let repeated = columns.iter().filter(|l| reduction.outer.contains(&l.name));
+            let mut all = own.iter().chain(repeated.copied()).map(|l| l.extent);
+            if all.try_fold(1, i64::checked_mul).is_none_or(|all| all > WRITTEN) {
+                return None;
             }
             if own.iter().map(|l| l.extent).product::<i64>() > LONGEST {
                 return None;
@@ -68,7 +80,8 @@ impl Columns {
         let mut nest = Nest::new(&loops);
         columns.iter().for_each(|l| nest.jam_all(&l.name));
         nest.vectorise(&row.name, lanes);
-        nest.share(&self.0, work(expression));
+        // A task has as many operations as another one of so many elements, most of them in lanes.
+        nest.share(&self.0, work(expression) / TASK);
         let mut directives = nest.directives();
         directives.extend(terms.iter().map(|l| Directive::Unroll(l.name.clone())));
         directives.extend(values(&self.0, expression, Some((row, lanes))));

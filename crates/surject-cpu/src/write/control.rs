@@ -2,7 +2,7 @@
 
 use super::{Done, Writer, of, task_of};
 use surject_codegen::code::{self, Block, Carry, Index, Op, Type};
-use surject_kernel::{Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Team, Value};
+use surject_kernel::{Access, Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Team, Value};
 
 /// A loop, of which iterations may depend on those before.
 struct Loop<'k> {
@@ -24,13 +24,17 @@ struct TaskLoop<'k> {
 }
 
 impl<'k> Writer<'k> {
-    /// The loop over tasks, if it is all that the kernel does.
+    /// The loop over tasks, if it is all that the kernel does but for values, which are the same in every task.
     fn task_loop(&self) -> Option<TaskLoop<'k>> {
         let kernel: &'k surject_kernel::Kernel = self.kernel;
         let all = &kernel.body.body;
         all.iter().enumerate().find_map(|(at, statement)| match &statement.op {
             KernelOp::For { low, high, step, kind: LoopKind::Parallel(Level::Task), body, .. } => {
-                let alone = all.iter().enumerate().all(|(i, s)| i == at || s.op.is_pure());
+                let same = |op: &KernelOp| match op {
+                    KernelOp::Load { place, .. } => kernel.mem(place.mem).access == Access::Read,
+                    op => op.is_pure(),
+                };
+                let alone = all.iter().enumerate().all(|(i, s)| i == at || same(&s.op));
                 alone.then_some(TaskLoop { before: &all[..at], low, high, step: *step, body })
             }
             _ => None,

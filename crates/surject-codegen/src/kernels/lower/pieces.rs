@@ -67,14 +67,16 @@ impl Lowering<'_> {
         if self.is_cut && found.len() <= MOST { found } else { BTreeSet::new() }
     }
 
-    /// Is nothing known of a loop yet?
-    fn is_new(&self, l: LoopId) -> bool {
-        self.places.get(&l).is_none_or(|place| *place == Affine::default()) && !self.pieces.contains_key(&l)
+    /// Is this the loop over the largest blocks of another one, of which nothing is known yet?
+    fn is_first(&self, axis: &Axis) -> bool {
+        let new = self.places.get(&axis.of).is_none_or(|place| *place == Affine::default());
+        let all = axis.factor * axis.extent >= self.expression.dag.extent(axis.of);
+        new && all && !self.pieces.contains_key(&axis.of)
     }
 
     /// The parts of a loop over blocks, cut where conditions change.
     pub(super) fn in_pieces(&self, axis: &Axis, parts: Vec<Part>) -> Vec<Part> {
-        let over_blocks = axis.kind == AxisKind::Serial && axis.factor > 1 && self.is_new(axis.of);
+        let over_blocks = axis.kind == AxisKind::Serial && axis.factor > 1 && self.is_first(axis);
         let changes = if over_blocks { self.changes(axis.of) } else { BTreeSet::new() };
         if changes.is_empty() {
             return parts;
@@ -99,7 +101,7 @@ impl Lowering<'_> {
 
     /// Says that iterations of a loop are some of its blocks, if it is cut.
     pub(super) fn begin_piece(&mut self, axis: &Axis, blocks: Range<i64>) {
-        if self.is_cut && self.is_new(axis.of) {
+        if self.is_cut && self.is_first(axis) {
             let end = (blocks.end * axis.factor).min(self.expression.dag.extent(axis.of));
             self.pieces.insert(axis.of, blocks.start * axis.factor..end);
         }
@@ -109,6 +111,7 @@ impl Lowering<'_> {
     pub(super) fn inside(&mut self, axes: &[Axis], i: usize, outer: usize) -> Lowered<()> {
         let axis = &axes[i];
         let known = axis.factor == 1 && matches!(axis.kind, AxisKind::Serial | AxisKind::Parallel(_));
+        let known = known && axes[i + 1..].iter().all(|inner| inner.of != axis.of);
         let open = known && i + 1 < axes.len() && !self.pieces.contains_key(&axis.of);
         let changes = if open { self.changes(axis.of) } else { BTreeSet::new() };
         let (extent, outside) = (self.expression.dag.extent(axis.of), self.outside());

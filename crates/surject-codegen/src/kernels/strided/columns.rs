@@ -116,7 +116,7 @@ impl Writer<'_> {
         let mut from = 0;
         while from < rows.reach {
             let some = (rows.reach - from).min(count);
-            let width = (some as usize).next_power_of_two();
+            let width = (some as usize).next_power_of_two().max(2);
             let line = |line: i64| {
                 let start = line * rows.stride + from;
                 let there = if start + width as i64 <= rows.end() { width } else { some as usize };
@@ -194,7 +194,7 @@ impl Writer<'_> {
             return;
         }
         for (chunk, some) in columns.chunks(lanes).enumerate() {
-            let width = some.len().next_power_of_two();
+            let width = some.len().next_power_of_two().max(2);
             let mut vectors = some.to_vec();
             vectors.resize(width, some[some.len() - 1]);
             let (high, low) = (width.trailing_zeros(), lanes.trailing_zeros());
@@ -244,7 +244,8 @@ impl Writer<'_> {
         }
         // Inside of chunks the halves were told apart from the largest to the smallest.
         let place = |column: usize| {
-            let low = (0..inside).filter(|k| column >> k & 1 == 1).map(|k| 1 << (inside - 1 - k)).sum::<usize>();
+            let low =
+                (0..inside).filter(|k| column >> k & 1 == 1).map(|k| 1 << (inside - 1 - k)).sum::<usize>();
             column / size * size + low
         };
         (0..lanes).map(|column| vectors[place(column)]).collect()
