@@ -6,8 +6,10 @@ use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 
-/// The longest row, all loops along it counted as one.
-const LONGEST: i64 = 64;
+/// The longest row, all loops along it counted as one: terms along memory are in lanes otherwise. With rows in lanes a function
+/// has as many arguments as there are lanes.
+const LONGEST: i64 = 24;
+const LONGEST_WITH_FUNCTION: i64 = 64;
 
 /// The most terms that are written out, of all columns of a row.
 const WRITTEN: i64 = 256;
@@ -51,6 +53,12 @@ impl Columns {
         let strided: Vec<&AccessInfo> = accesses.iter().filter(|a| a.stride(&row.name) > 1).collect();
         let inside = |a: &AccessInfo, name: &str| (1..a.stride(&row.name)).contains(&a.stride(name));
         let is_along = |name: &str| strided.iter().any(|a| inside(a, name));
+        // What lies apart otherwise would be gathered.
+        let along = |a: &AccessInfo| a.strides.iter().any(|(name, _)| inside(a, name));
+        if accesses.iter().any(|a| a.stride(&row.name) < 0) || !strided.iter().all(|a| along(a)) {
+            return None;
+        }
+        let longest = if expression.has_formulas() { LONGEST_WITH_FUNCTION } else { LONGEST };
         let loops = expression.loops();
         let columns = loops.iter().filter(|l| l.name != row.name && l.parallel && is_along(&l.name));
         let columns: Vec<&LoopInfo> = columns.filter(|l| l.extent > 1).collect();
@@ -67,14 +75,14 @@ impl Columns {
             if all.try_fold(1, i64::checked_mul).is_none_or(|all| all > WRITTEN) {
                 return None;
             }
-            if own.iter().map(|l| l.extent).product::<i64>() > LONGEST {
+            if own.iter().map(|l| l.extent).product::<i64>() > longest {
                 return None;
             }
             let new = own.into_iter().filter(|l| !terms.contains(l)).collect::<Vec<_>>();
             terms.extend(new);
         }
         let jammed = columns.iter().map(|l| l.extent).try_fold(1, i64::checked_mul)?;
-        if jammed > LONGEST || jammed == 1 && terms.is_empty() {
+        if jammed > longest || jammed == 1 && terms.is_empty() {
             return None;
         }
         let mut nest = Nest::new(&loops);
@@ -90,11 +98,9 @@ impl Columns {
         directives.extend(columns.iter().find(shares).map(|l| Directive::Inverse(l.name.clone())));
         let schedule = Schedule { directives };
         fits(expression, &schedule).ok()?;
-        let written: Vec<&str> = columns.iter().copied().chain(&terms).map(|l| l.name.as_str()).collect();
         let cost = |a: &AccessInfo| match a.stride(&row.name) {
             0 | 1 => a.elements,
-            _ if written.iter().any(|name| inside(a, name)) => a.elements * (1.0 + SHUFFLES),
-            _ => a.elements * super::STRIDED * lanes as f64,
+            _ => a.elements * (1.0 + SHUFFLES),
         };
         let cost = (expression.operations() + accesses.iter().map(cost).sum::<f64>()) / lanes as f64;
         Some(Proposal { schedule, cost })
