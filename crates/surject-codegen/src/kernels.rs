@@ -12,18 +12,21 @@
 //! 6. [`ability`]: what schedules ask of machines.
 //! 7. [`machine`]: what it has, and strategies, which propose schedules with a cost; the cheapest wins, and what lost says why.
 //! 8. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`], and so does a chain.
-//! 9. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
-//! 10. [`library`]: library operations become kernels over independent points.
-//! 11. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 12. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 13. [`native`]: kernels as parts of compiled programs.
-//! 14. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 9. [`strided`]: vectors whose elements lie some apart in memory become runs of neighbours.
+//! 10. [`branches`]: branches on one condition become one.
+//! 11. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
+//! 12. [`library`]: library operations become kernels over independent points.
+//! 13. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 14. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 15. [`native`]: kernels as parts of compiled programs.
+//! 16. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! Programs that are compiled for a CPU take from here the kernels that are at least as fast as the others
 //! ([`native::Native::takes`]) and those that the user schedules, or all ([`native::Which`]). The others are made beside this, by
 //! the layers `schedule` and `lower`.
 
 pub mod ability;
+pub mod branches;
 pub mod chain;
 pub mod contraction;
 pub mod counts;
@@ -40,4 +43,5 @@ pub mod running;
 pub mod scan;
 pub mod schedule;
 pub mod stages;
+pub mod strided;
 pub mod transpose;

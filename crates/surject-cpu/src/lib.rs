@@ -10,6 +10,7 @@
 //! * `windows`: windows side by side, of one channel each, which share what is loaded;
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
+//! * `columns`: where rows are short, each lane has one;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
 //! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside;
 //! * `scalar`: element by element, which every expression allows.
@@ -22,7 +23,7 @@ mod taken;
 pub mod write;
 
 use std::sync::Arc;
-use strategies::{Blocks, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
+use strategies::{Blocks, Columns, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
@@ -201,6 +202,7 @@ impl Machine for Cpu {
             Box::new(Windows(cpu())),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
+            Box::new(Columns(cpu())),
             Box::new(Rows(cpu())),
             Box::new(Dots(cpu())),
             Box::new(Scalar(cpu())),

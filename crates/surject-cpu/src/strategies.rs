@@ -7,6 +7,7 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
 mod blocks;
+mod columns;
 mod forms;
 mod streams;
 mod tiles;
@@ -14,6 +15,7 @@ mod units;
 mod windows;
 
 pub use blocks::Blocks;
+pub use columns::Columns;
 pub use forms::{Scans, Transposes};
 pub use streams::Streams;
 pub use tiles::Tiles;
@@ -26,6 +28,9 @@ const STRIDED: f64 = 2.0;
 /// An operation on an element by itself, which may wait for the one before it, or be a formula of many: it costs as much as
 /// so many of those that have lanes.
 const SCALAR: f64 = 4.0;
+
+/// Operations that join half of the lanes of a vector to the other half: each waits for the one before it.
+const JOIN: f64 = 2.0;
 
 /// Vectors of results that are worth an inverse which they share.
 const SHARED: i64 = 8;
@@ -167,6 +172,15 @@ impl Nest {
     fn jam(&mut self, name: &str, by: i64) {
         if let Some(inner) = self.innermost(name, by) {
             self.jammed.push(inner);
+        }
+    }
+
+    /// All iterations of a loop run in step.
+    fn jam_all(&mut self, name: &str) {
+        if let Some(at) = self.position(name) {
+            let inner = self.loops.remove(at);
+            self.jammed.push(inner.name.clone());
+            self.loops.push(inner);
         }
     }
 
@@ -356,7 +370,11 @@ impl Strategy for Dots {
         };
         let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
         let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
-        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) })
+        // In the end the lanes of each reduction are joined, one after the other.
+        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent) as f64;
+        let values = reductions.iter().map(|r| r.outer.iter().map(extent).product::<f64>());
+        let joins = JOIN * (lanes as f64).log2() * values.sum::<f64>();
+        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) + joins })
     }
 }
 

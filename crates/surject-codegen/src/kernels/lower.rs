@@ -14,7 +14,7 @@ mod keys;
 mod meet;
 mod pack;
 mod parts;
-
+mod pieces;
 mod place;
 mod running;
 mod tasks;
@@ -34,6 +34,7 @@ use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::compose::joining;
 use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
 
@@ -156,6 +157,9 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
+    /// May loops over points be cut where conditions change, and the pieces that are open.
+    is_cut: bool,
+    pieces: HashMap<LoopId, Range<i64>>,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -187,6 +191,8 @@ impl<'a> Lowering<'a> {
             adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
+            is_cut: pieces::is_cut(expression, resolved),
+            pieces: HashMap::new(),
         }
     }
 }
@@ -242,7 +248,7 @@ impl<'a> Lowering<'a> {
             if self.adding.is_none() {
                 self.accumulate(&axis.name, axes, i + 1)?;
             }
-            self.nest(axes, i + 1, outer)?;
+            self.inside(axes, i, outer)?;
             self.close_part(opened);
             self.panels.retain(|_, filled| !filled.is_of(&axis.name));
             self.return_to(&outside);
@@ -378,6 +384,7 @@ impl<'a> Lowering<'a> {
         let ty = Type::vector(dtype, lanes);
         Ok(match &data.node {
             Node::Load { .. } if self.panels.contains_key(&id) => self.load_of_panel(id, ty)?,
+            Node::Load { guards, .. } if self.is_nowhere(guards) => self.b.splat(Scalar::zero(dtype), 1),
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;
                 self.load(*buf, place, ty)
@@ -389,6 +396,7 @@ impl<'a> Lowering<'a> {
                 self.b.convert(index, dtype)
             }
             Node::Const(value) => self.b.splat(*value, 1),
+            Node::Guarded { guards, fill, .. } if self.is_nowhere(guards) => self.b.splat(*fill, 1),
             Node::Guarded { guards, fill, inner }
                 if fill.bits() == 0 && self.is_zero_outside(guards, *inner) =>
             {

@@ -3,12 +3,14 @@
 //! Assignments and library operations are evaluated by kernels; control flow is that of the reference interpreter, and so
 //! are the library operations that have no kernels.
 
+use super::branches::joined;
 use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, allows, choose};
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
+use super::strided::runs;
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use std::collections::HashMap;
@@ -176,7 +178,10 @@ fn one(
         machine.expects(expression, &schedule).map_or(String::new(), |text| format!("// {text}\n"));
     let choice = expected + &choice;
     allows(machine, &schedule).map_err(|error| malformed(&error))?;
-    let launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
+    let mut launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
+    if machine.vector_bytes() > 0 {
+        launch.kernel = joined(runs(launch.kernel, machine.vector_bytes()));
+    }
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
     Ok(Made { choice, cost, launch })
 }

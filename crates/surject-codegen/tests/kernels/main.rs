@@ -5,6 +5,7 @@ mod library;
 mod parts;
 mod random;
 mod schedules;
+mod strided;
 mod toy;
 
 use surject_codegen::kernels::machine::Machine;

@@ -61,9 +61,13 @@ impl Strategy for Scans {
 /// Squares of points, of which vectors are loaded along one loop and stored along another.
 pub struct Transposes(pub Cpu);
 
+impl Transposes {
+    pub(crate) const NAME: &'static str = "transposes";
+}
+
 impl Strategy for Transposes {
     fn name(&self) -> &'static str {
-        "transposes"
+        Transposes::NAME
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {

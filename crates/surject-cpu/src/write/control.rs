@@ -26,7 +26,7 @@ struct TaskLoop<'k> {
 }
 
 impl<'k> Writer<'k> {
-    /// The loop over tasks, if it is all that the kernel does.
+    /// The loop over tasks, if it is all that the kernel does but for values, which are the same in every task.
     fn task_loop(&self) -> Option<TaskLoop<'k>> {
         let kernel: &'k surject_kernel::Kernel = self.kernel;
         let all = &kernel.body.body;

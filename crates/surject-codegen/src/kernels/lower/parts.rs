@@ -7,6 +7,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::kernels::schedule::{Axis, AxisKind};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Guard, Level, Term, Value};
 
@@ -17,6 +18,8 @@ const WRITTEN: i64 = 64;
 pub(super) enum Part {
     /// So many from one on, as a loop; all of them are whole where the loop is the outer one of a split.
     Loop { first: i64, count: i64, whole: bool },
+    /// Some blocks of a loop, all of them whole where this says so.
+    Piece { blocks: Range<i64>, whole: bool },
     /// One, by its number.
     One(i64),
     /// The last one of an outer loop, inside of which this many iterations are left.
@@ -44,6 +47,7 @@ pub(super) struct Outside {
     places: HashMap<LoopId, Affine>,
     whole: LoopSet,
     rest: HashMap<LoopId, i64>,
+    pieces: HashMap<LoopId, Range<i64>>,
 }
 
 impl Outside {
@@ -61,6 +65,7 @@ impl Lowering<'_> {
             places: self.places.clone(),
             whole: self.whole,
             rest: self.rest.clone(),
+            pieces: self.pieces.clone(),
         }
     }
 
@@ -71,6 +76,7 @@ impl Lowering<'_> {
         self.places.clone_from(&outside.places);
         self.whole = outside.whole;
         self.rest.clone_from(&outside.rest);
+        self.pieces.clone_from(&outside.pieces);
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, the last ones have fewer
@@ -80,7 +86,7 @@ impl Lowering<'_> {
         let shared = axis.kind == AxisKind::Serial && axis.factor * axis.extent < extent;
         let cut = self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
         if !shared || !cut || !self.takes_parts(axis) {
-            return Ok(self.parts(axis));
+            return Ok(self.in_pieces(axis, self.parts(axis)));
         }
         let overflow = || CodegenError::overflow("a loop");
         let before = self.places.get(&axis.of).and_then(|place| divided(place, axis.factor));
@@ -140,7 +146,8 @@ impl Lowering<'_> {
     fn peeled(&self, axis: &Axis, count: i64, whole: bool) -> Vec<Part> {
         let part =
             |first: i64, end: i64| (first < end).then_some(Part::Loop { first, count: end - first, whole });
-        let inside = self.resolved.values.peeled.contains(&axis.name).then(|| self.inside(axis)).flatten();
+        let inside =
+            self.resolved.values.peeled.contains(&axis.name).then(|| self.where_guards_hold(axis)).flatten();
         let Some([first, end]) = inside.map(|inside| inside.map(|at| at.clamp(0, count))) else {
             return part(0, count).into_iter().collect();
         };
@@ -151,7 +158,7 @@ impl Lowering<'_> {
     }
 
     /// The first iteration of a loop in which all guards hold that depend on it, and the one behind the last of them.
-    fn inside(&self, axis: &Axis) -> Option<[i64; 2]> {
+    fn where_guards_hold(&self, axis: &Axis) -> Option<[i64; 2]> {
         let dag = &self.expression.dag;
         let mut inside = [0, i64::MAX];
         // A part of a loop inside of another one begins anew.
@@ -226,11 +233,20 @@ impl Lowering<'_> {
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
+            Part::Piece { blocks, whole } => {
+                self.begin_piece(axis, blocks.clone());
+                let opened = self.open(axis, (blocks.start, blocks.end.into()), inits)?;
+                if *whole {
+                    all_whole(self);
+                }
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
             &Part::One(number) => {
                 self.bind(axis, number.into())?;
                 Ok(Opened::Nothing)
             }
             &Part::Rest { number, left } => {
+                self.begin_piece(axis, number..number + 1);
                 self.bind(axis, number.into())?;
                 self.begin_rest(axis, left);
                 Ok(Opened::Nothing)

@@ -35,7 +35,8 @@ impl Lowering<'_> {
         let lanes = self.lanes.map_or(1, |l| l.1);
         let guard =
             |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
-        let all = guards.iter().map(guard).collect::<Lowered<Vec<_>>>()?;
+        let unknown = guards.iter().filter(|g| self.fact(g) != Some(true));
+        let all = unknown.map(guard).collect::<Lowered<Vec<_>>>()?;
         Ok(all.into_iter().filter(|g| !self.b.always_holds(g, lanes)).collect())
     }
 

@@ -38,66 +38,52 @@ impl Lowering<'_> {
             tile.and_then(|tile| tile.times(size)).ok_or_else(overflow)
         };
         let (across, along) = (first(0)?, first(1)?);
-        let cut: Vec<LoopId> = [t.across, t.along].into_iter().filter(|l| extent(*l) % size != 0).collect();
-        let (whole, depth) = (self.whole, self.frames.len());
-        if cut.is_empty() {
-            self.registers_of_tile(t, (&along, &across))?;
-        } else {
-            // Tiles at the end have guards, the others need none.
-            let mut inside = Vec::new();
-            for (l, first) in [(t.across, &across), (t.along, &along)] {
-                if cut.contains(&l) {
-                    let bound = extent(l) / size * size;
-                    inside.push(Guard { expr: first.clone(), bound: bound.into() });
-                }
-            }
-            let inside = self.b.holds(inside, 1);
-            self.b.open_if(inside);
-            self.whole = whole.union(cut.iter().copied().collect());
-            self.registers_of_tile(t, (&along, &across))?;
-            self.frames.truncate(depth);
-            self.whole = whole;
-            self.b.open_else(&[]);
-            self.registers_of_tile(t, (&along, &across))?;
-            self.b.close_if(&[]);
-        }
+        self.tile_in_cases(t, [along, across], 0)?;
         self.close_tasks(opened);
         Ok(())
     }
 
-    /// The points of a tile: what lies along `across` is loaded as vectors along it, which are transposed.
-    fn registers_of_tile(&mut self, t: &Transpose, (along, across): (&Affine, &Affine)) -> Lowered<()> {
+    /// A tile that begins at these iterations: one at the end of a loop that is cut, from the loop of this number on, is another
+    /// case, of which it is known where it begins.
+    fn tile_in_cases(&mut self, t: &Transpose, first: [Affine; 2], number: usize) -> Lowered<()> {
+        let Some(&l) = [t.along, t.across].get(number) else { return self.points_of_tile(t, &first) };
+        let (size, extent) = (t.tile.tile[0], self.expression.dag.extent(l));
+        if extent % size == 0 {
+            return self.tile_in_cases(t, first, number + 1);
+        }
+        let outside = self.outside();
+        let end = extent / size * size;
+        let inside = Guard { expr: first[number].clone(), bound: end.into() };
+        let inside = self.b.holds(vec![inside], 1);
+        self.b.open_if(inside);
+        self.whole = self.whole.union(std::iter::once(l).collect());
+        self.tile_in_cases(t, first.clone(), number + 1)?;
+        self.return_to(&outside);
+        self.b.open_else(&[]);
+        let mut last = first;
+        last[number] = end.into();
+        self.tile_in_cases(t, last, number + 1)?;
+        self.return_to(&outside);
+        self.b.close_if(&[]);
+        Ok(())
+    }
+
+    /// The points of a tile: results are vectors along `along`. What lies along `across` is a column of as many rows, which
+    /// [`strided`](crate::kernels::strided) loads as they lie and transposes.
+    fn points_of_tile(&mut self, t: &Transpose, [along, across]: &[Affine; 2]) -> Lowered<()> {
         let overflow = || CodegenError::overflow("a tile");
         let size = t.tile.tile[0];
-        let lane = |first: &Affine| first.plus(&Affine::lane(1), 1).ok_or_else(overflow);
-        let at = |first: &Affine, number: i64| first.plus(&number.into(), 1).ok_or_else(overflow);
+        let left = self.expression.dag.extent(t.across) - across.as_constant().unwrap_or(0);
         let outside = self.outside();
-        self.lanes = Some((t.across, size as usize));
-        let mut rows: Vec<Vec<Value>> = vec![Vec::new(); t.loads.len()];
-        for number in 0..size {
-            self.set(t.along, at(along, number)?);
-            self.set(t.across, lane(across)?);
-            for (rows, &load) in rows.iter_mut().zip(&t.loads) {
-                rows.push(self.value(load)?);
-            }
-            self.return_to(&outside);
-            self.lanes = Some((t.across, size as usize));
-        }
-        for rows in &mut rows {
-            self.transpose_square(rows, 1);
-        }
-        for number in 0..size {
+        self.whole = self.whole.union(std::iter::once(t.across).collect());
+        for number in 0..size.min(left) {
             self.lanes = Some((t.along, size as usize));
-            self.set(t.across, at(across, number)?);
-            self.set(t.along, lane(along)?);
-            for (columns, &load) in rows.iter().zip(&t.loads) {
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.values.insert(load, columns[number as usize]);
-                }
-            }
+            self.set(t.across, across.plus(&number.into(), 1).ok_or_else(overflow)?);
+            self.set(t.along, along.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);
             self.store()?;
-            self.return_to(&outside);
+            self.frames.truncate(outside.depth());
         }
+        self.return_to(&outside);
         Ok(())
     }
 
