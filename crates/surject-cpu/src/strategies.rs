@@ -197,31 +197,38 @@ impl Nest {
     /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
     /// outside of all. `operations` are those of all iterations.
     fn share(&mut self, cpu: &Cpu, operations: f64) {
-        /// The fewest operations of a task, where none of its parts divides the loop otherwise.
+        /// The fewest operations of a task, where that shares the loop better.
         const LEAST: f64 = 4096.0;
-        /// More tasks of a thread than these share nothing better; fewer than those leave some waiting where they are larger
-        /// than needed.
+        /// More tasks of a thread than these share nothing better.
         const MOST: i64 = 8;
-        const FEW: i64 = 4;
+        /// How much longer a loop may take whose last task has less to do than others, or whose tasks are smaller than needed.
+        const CUT: f64 = 0.02;
         let threads = cpu.threads as i64;
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
+        let over = |n: i64, by: i64| (n + by - 1) / by;
         let chunk = |l: &PointLoop| {
-            let of_one = operations / l.extent.max(1) as f64;
-            let of_thread = (l.extent + MOST * threads - 1) / (MOST * threads);
-            let needed = ((cpu.task_operations / of_one.max(1.0)).ceil() as i64).max(of_thread).max(1);
-            let least = ((LEAST / of_one.max(1.0)).ceil() as i64).max(1);
-            let divides = |chunk: &i64| l.extent % chunk == 0;
-            let smaller = || (least.max((needed + 3) / 4)..needed.min(l.extent / 2)).rfind(divides);
-            // Where nothing divides, the last task has less to do. Every thread gets as many.
-            let even = |tasks: i64| {
-                let tasks = if tasks > threads { tasks / threads * threads } else { tasks };
-                (tasks > 1).then(|| (l.extent + tasks - 1) / tasks)
-            };
+            let of_one = (operations / l.extent.max(1) as f64).max(1.0);
+            let needed =
+                (cpu.task_operations / of_one).ceil().max(over(l.extent, MOST * threads) as f64) as i64;
             let enough = operations >= 2.0 * cpu.task_operations;
-            let is_even = |chunk: &i64| l.extent / chunk % threads == 0 || !self.jammed.is_empty();
-            let whole = (needed..=l.extent / (FEW * threads).max(2)).find(|c| divides(c) && is_even(c));
-            whole.or_else(|| smaller().filter(|_| enough)).or_else(|| even(l.extent / needed))
+            let least = ((LEAST / of_one).ceil() as i64).max(over(needed, 4));
+            let least = if enough { least.min(needed) } else { needed }.max(1);
+            // Blocks of rows in step would have guards in a last task.
+            let whole = l.name.contains('.') && !self.jammed.is_empty();
+            let most = (l.extent / least).min(4 * MOST * threads);
+            let chunks = (2..=most).rev().map(|tasks| over(l.extent, tasks));
+            let fitting = chunks.filter(|chunk| l.extent % chunk == 0 || !whole && *chunk >= needed);
+            // What the thread with the most tasks does, as a share of what it would do if all did as much.
+            let longest = |chunk: i64| {
+                let turns = over(over(l.extent, chunk), threads);
+                (turns * chunk * threads) as f64 / l.extent as f64
+            };
+            let cost = |&chunk: &i64| {
+                let cut = (l.extent % chunk != 0) as u8 + (chunk < needed) as u8;
+                longest(chunk) + CUT * f64::from(cut)
+            };
+            fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)))
         };
         let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
         let Some((at, chunk)) = found else { return };

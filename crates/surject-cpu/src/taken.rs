@@ -71,6 +71,9 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if depends(rows, &column.name) {
         return Err("both factors depend on the results that lie next to each other");
     }
+    if rows.guarded && expression.is_batched() {
+        return Err("the panels of grouped windows are filled with masks");
+    }
     if columns.guarded || accesses.iter().any(|a| a.guarded && !of_terms(&a)) {
         return Err("some of what columns have in common does not exist");
     }
