@@ -1,0 +1,164 @@
+//! Reductions: loops that carry what is joined so far.
+
+use super::keys::Keys;
+use super::parts::Opened;
+use super::{Lowered, Lowering, joined_in};
+use crate::expression::address::LoopSet;
+use crate::expression::compose::joining;
+use crate::expression::dag::{Node, NodeId};
+use crate::kernels::schedule::{Axis, AxisKind};
+use surject_ir::{AccOp, DType, Scalar};
+use surject_kernel::{Level, Op, Value};
+
+/// A reduction that is computed.
+pub(super) struct Reduction {
+    pub(super) op: AccOp,
+    /// The type in which terms are joined.
+    pub(super) joined: DType,
+    pub(super) body: NodeId,
+    /// Its loops, those over blocks included.
+    pub(super) loops: LoopSet,
+    /// The lanes in which terms are joined.
+    pub(super) lanes: usize,
+    /// Are products added without being rounded?
+    pub(super) fused: bool,
+    /// The integers as which floats are compared.
+    pub(super) keys: Option<Keys>,
+}
+
+impl Reduction {
+    /// What is joined before the first term.
+    pub(super) fn neutral(&self) -> Scalar {
+        self.keys.map_or_else(|| self.op.neutral(self.joined), Keys::neutral)
+    }
+}
+
+impl Lowering<'_> {
+    /// A reduction: loops that carry what is joined so far.
+    pub(super) fn reduce(&mut self, id: NodeId, op: AccOp, body: NodeId, lanes: usize) -> Lowered<Value> {
+        let resolved = self.resolved;
+        let axes = resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
+        let reduction = self.reduction(id, (op, body), axes, lanes);
+        let next = self.all_terms(axes, std::slice::from_ref(&reduction))?;
+        self.whole_reduction(id, &reduction, axes, lanes, next[0])
+    }
+
+    /// Runs loops over the terms of reductions: what each has in the end.
+    pub(super) fn all_terms(&mut self, axes: &[Axis], reductions: &[Reduction]) -> Lowered<Vec<Value>> {
+        let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
+        self.reductions_known(&bodies, axes)?;
+        let outside = self.outside();
+        // A loop that is open further out runs anew.
+        axes.iter().for_each(|a| _ = self.places.remove(&a.of));
+        let sums = reductions.iter().map(|r| self.b.splat(r.neutral(), r.lanes)).collect();
+        let next = self.terms(axes, 0, reductions, sums)?;
+        self.return_to(&outside);
+        Ok(next)
+    }
+
+    /// What is known of a reduction over these loops, whose value has so many lanes.
+    pub(super) fn reduction(
+        &self,
+        id: NodeId,
+        (op, body): (AccOp, NodeId),
+        axes: &[Axis],
+        lanes: usize,
+    ) -> Reduction {
+        let joined = joined_in(self.expression.dag[id].dtype, op);
+        let inside = axes.iter().find(|a| a.kind == AxisKind::Lanes).map_or(lanes, |a| a.extent as usize);
+        let values = &self.resolved.values;
+        let keys = values.keys.contains(&id).then(|| Keys::of(op, joined)).flatten();
+        let (loops, fused) = (axes.iter().map(|a| a.of).collect(), values.fused.contains(&id));
+        Reduction { op, joined, body, loops, lanes: inside, fused, keys }
+    }
+
+    /// The value of a reduction, from what its loops have in the end.
+    pub(super) fn whole_reduction(
+        &mut self,
+        id: NodeId,
+        reduction: &Reduction,
+        axes: &[Axis],
+        lanes: usize,
+        next: Value,
+    ) -> Lowered<Value> {
+        let (op, join) = (reduction.op, joining(reduction.op)?);
+        let mut whole = if reduction.lanes == lanes { next } else { self.b.reduce_lanes(op, next) };
+        if let Some(threads) = axes.iter().find(|a| a.kind == AxisKind::Parallel(Level::Thread)) {
+            whole = self.join_threads(id, join, whole, threads.extent)?;
+        }
+        if axes.iter().any(|a| a.kind == AxisKind::Parallel(Level::Warp)) {
+            whole = self.join_warps(id, join, whole)?;
+        }
+        if let Some(keys) = reduction.keys {
+            whole = keys.value(&mut self.b, whole);
+        }
+        Ok(self.b.convert(whole, self.expression.dag[id].dtype))
+    }
+
+    /// The loops of reductions from one on, and the terms in them: what is joined in the end, given what is so far.
+    pub(super) fn terms(
+        &mut self,
+        axes: &[Axis],
+        i: usize,
+        reductions: &[Reduction],
+        mut sums: Vec<Value>,
+    ) -> Lowered<Vec<Value>> {
+        let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
+        self.reductions_known(&bodies, &axes[i..])?;
+        let Some(axis) = axes.get(i) else {
+            let terms = reductions.iter().zip(sums);
+            return terms.map(|(reduction, sum)| self.join_term(reduction, sum)).collect();
+        };
+        let outside = self.outside();
+        for part in self.parts(axis) {
+            sums = match self.open_part(axis, &part, &sums)? {
+                Opened::Loop(carried) => {
+                    let next = self.terms(axes, i + 1, reductions, carried)?;
+                    self.close(&next)
+                }
+                _ => self.terms(axes, i + 1, reductions, sums)?,
+            };
+            self.return_to(&outside);
+        }
+        Ok(sums)
+    }
+
+    /// Joins the term of a reduction to what is so far.
+    pub(super) fn join_term(&mut self, reduction: &Reduction, sum: Value) -> Lowered<Value> {
+        let &Reduction { op, joined, body, loops, lanes, fused, keys } = reduction;
+        let guards = self.cut(loops)?;
+        if let (true, true, Node::Binary(_, x, y)) =
+            (fused, guards.is_empty(), &self.expression.dag[body].node)
+        {
+            let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
+            let ty = self.b.ty(sum);
+            return Ok(self.b.pure(Op::Fma(x, y, sum), ty));
+        }
+        let term = self.value(body)?;
+        self.store_kept(body, loops, term)?;
+        let mut term = self.b.convert(term, joined);
+        if let Some(keys) = keys {
+            term = keys.key(&mut self.b, term);
+        }
+        let mut term = self.b.broadcast(term, lanes);
+        if !guards.is_empty() {
+            let exists = self.b.holds(guards, lanes);
+            let none = self.b.splat(reduction.neutral(), lanes);
+            term = self.b.select(exists, term, none);
+        }
+        Ok(self.b.binary(joining(op)?, sum, term))
+    }
+
+    /// Stores the term of a reduction over these loops, if it is kept.
+    pub(super) fn store_kept(&mut self, body: NodeId, loops: LoopSet, term: Value) -> Lowered<()> {
+        let resolved = self.resolved;
+        let Some(kept) = resolved.values.kept.as_ref().filter(|kept| kept.body == body) else {
+            return Ok(());
+        };
+        let deps = self.expression.dag[body].deps.union(loops);
+        let place = self.place(kept.to, &kept.address, &[], deps)?;
+        let term = self.b.broadcast(term, self.lanes_of(loops));
+        self.b.store(place, term);
+        Ok(())
+    }
+}
