@@ -26,17 +26,18 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.operations() < LITTLE {
         return Err("it has too few operations");
     }
-    if moved(cpu, expression).is_ok() {
-        return Ok(());
-    }
-    if expression.gathers() || expression.accesses().iter().any(|a| a.guarded) {
+    let accesses = expression.accesses();
+    if expression.gathers() || accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist, or is gathered");
+    }
+    if accesses.iter().any(|a| ![4, 8].contains(&a.bytes)) {
+        return Err("nobody has measured kernels for elements of 8 and 16 bits");
+    }
+    if is_moved(cpu, expression) {
+        return Ok(());
     }
     if expression.has_positions() {
         return Err("positions are values");
-    }
-    if expression.makes_narrow_integers() {
-        return Err("floats become integers of 8 or 16 bits, whose ranges the kernel IR does not know");
     }
     let reductions = expression.reductions();
     if reductions.iter().any(|r| overlaps(expression, r)) {
@@ -49,7 +50,6 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if !reductions.is_empty() && reductions.iter().all(|r| has_filled_loop(expression, r, lanes)) {
         // Next to the terms the results do not count, if they are what little is read and stored beside.
         let terms = |a: &AccessInfo| reductions.iter().any(|r| r.loops.iter().any(|k| a.stride(k) != 0));
-        let accesses = expression.accesses();
         let elements = |of_terms: bool| -> f64 {
             accesses.iter().filter(|a| terms(a) == of_terms).map(|a| a.elements).sum()
         };
@@ -86,23 +86,17 @@ fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
 /// Are rows so short that each lane has one, or is it a transposition that the caches hold? Measured beside the emitter's with
 /// AVX-512 (Zen 4), on one thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 1.0 to 1.6 times. As code
 /// for AVX2 short rows have 1.0 to 1.5 times, transpositions 0.74 to 0.96.
-fn moved(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
-    let accesses = expression.accesses();
-    if accesses.iter().any(|a| a.guarded) || expression.gathers() {
-        return Err("some of its elements do not exist, or are gathered");
-    }
-    if accesses.iter().any(|a| ![4, 8].contains(&a.bytes)) {
-        return Err("nobody has measured kernels for elements of 8 and 16 bits");
-    }
+fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
     let reductions = expression.reductions();
+    // Such sums wait for each other, and the emitter's are in two parts.
     if reductions.len() > 1 && reductions.iter().any(|r| r.sums_products) {
-        return Err("its sums wait for each other, and the emitter's are in two parts");
+        return false;
     }
     let moves: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     match choose(cpu, expression).map(|choice| choice.strategy) {
-        Ok(Columns::NAME) => Ok(()),
-        Ok(Transposes::NAME) if moves <= CACHED && cpu.vector_bytes as i64 >= LINE => Ok(()),
-        _ => Err("its rows are not short, and it is no transposition in the caches"),
+        Ok(Columns::NAME) => true,
+        Ok(Transposes::NAME) => moves <= CACHED && cpu.vector_bytes as i64 >= LINE,
+        _ => false,
     }
 }
 

@@ -47,17 +47,6 @@ impl Expression {
         })
     }
 
-    /// Does it make integers of 8 or 16 bits of floats?
-    pub fn makes_narrow_integers(&self) -> bool {
-        self.nodes().into_iter().any(|n| match self.dag[n].node {
-            Node::Convert(x) => {
-                let to = self.dag[n].dtype;
-                self.dag[x].dtype.is_float() && to.is_int() && to.size() < 4
-            }
-            _ => false,
-        })
-    }
-
     /// Are positions along a loop values that it computes with?
     pub fn has_positions(&self) -> bool {
         self.nodes().into_iter().any(|n| matches!(self.dag[n].node, Node::Index(_)))
