@@ -38,6 +38,13 @@ enum Computed {
     Most,
 }
 
+/// Does an expression store more than it reads, twice over? Scores of attention do.
+fn is_mostly_stored(expression: &Expression) -> bool {
+    let traffic = expression.traffic();
+    let bytes = |stored| traffic.iter().filter(|t| t.stored == stored).map(|t| t.bytes).sum::<f64>();
+    bytes(true) > 2.0 * bytes(false)
+}
+
 impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
@@ -53,6 +60,10 @@ impl Stores<'_> {
             need(
                 is_result || !expression.is_batched(),
                 "many products are better made together with what needs them",
+            )?;
+            need(
+                is_result || !is_mostly_stored(&expression),
+                "what is larger than all that it is made of is better made row by row with what needs it",
             )?;
             match self.computed(&expression) {
                 Computed::Some if expression.is_batched() => {
