@@ -3,7 +3,7 @@
 //!
 //! Loads at the same place but for a constant are the columns of rows that lie `stride` elements apart, a row in each lane.
 //! What lies between the first and the last column of all rows is loaded as vectors of neighbours, and shuffles put the columns
-//! together ([`columns`]). Stores are taken apart in the same way, where they fill rows without a hole. Results are those of
+//! together (`columns`). Stores are taken apart in the same way, where they fill rows without a hole. Results are those of
 //! before, and so is every element that is written; a load may read what lies between the elements of before, in memory that the
 //! kernel only reads.
 
