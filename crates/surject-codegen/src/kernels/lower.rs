@@ -228,6 +228,9 @@ impl<'a> Lowering<'a> {
             self.inside(axes, i, outer)?;
             self.close_part(opened);
             self.panels.retain(|_, filled| !filled.is_of(&axis.name));
+            if self.adding.is_none() {
+                self.end_sums(&axis.name);
+            }
             self.return_to(&outside);
         }
         Ok(())

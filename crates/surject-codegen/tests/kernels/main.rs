@@ -70,7 +70,7 @@ fn a_scalar_machine_gives_the_same_bits() {
 #[test]
 fn random_schedules_change_no_result() {
     let mut compared = 0;
-    for (seed, program, args, expected) in programs(1500) {
+    for (seed, program, args, expected) in programs(3000) {
         let machine = random::Random::new(seed);
         let Some(found) = results(&program, &args, &machine) else { continue };
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {

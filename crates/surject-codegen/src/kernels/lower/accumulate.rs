@@ -52,6 +52,12 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
+    /// Forgets the memory that was made inside of a loop.
+    pub(super) fn end_sums(&mut self, name: &str) {
+        let ended = self.resolved.values.accumulations.iter().filter(|a| a.at == name);
+        ended.flat_map(|a| &a.sums).for_each(|sums| _ = self.sums.remove(&sums.reduction));
+    }
+
     /// The loops over blocks from one on, and the points inside.
     fn blocks(&mut self, accumulation: &'a Accumulation, i: usize, inside: &[Axis]) -> Lowered<()> {
         let Some(axis) = accumulation.blocks.get(i) else {
