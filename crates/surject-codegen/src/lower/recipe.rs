@@ -182,9 +182,6 @@ impl Recipe {
     /// The expression of rows, over the loops that its points have.
     pub(crate) fn rows_alone(&self) -> Option<Pulled> {
         let Recipe::Row { dag, outputs, term_cache, .. } = self else { return None };
-        if outputs.iter().any(|o| o.join.is_some()) {
-            return None;
-        }
         let mut outputs = outputs.clone();
         if let (Some(cache), [output]) = (term_cache, &mut outputs[..]) {
             output.root = cache.uncached;

@@ -30,6 +30,47 @@ pub(crate) fn kernel(
     Ok(Kernel { registers, declarations: calls, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }
 
+/// An expression as the kernel IR has it, in a function whose buffers have these types, and of so many variables: what comes
+/// behind these are temporaries.
+pub(crate) fn expression(
+    Pulled { dag, outer, outputs }: &Pulled,
+    variables: usize,
+    ty: &dyn Fn(Buf) -> Option<TensorType>,
+) -> Fit<Expression> {
+    if outputs.iter().any(|output| output.join.is_some()) {
+        return Err(Refused("its results are joined"));
+    }
+    let tensor = |at: Buf| {
+        let tensor = match (at.0 as usize).checked_sub(variables) {
+            Some(number) => Tensor::Temporary(number),
+            None => Tensor::Var(Var(at.0)),
+        };
+        Ok((tensor, ty(at).ok_or_else(|| CodegenError::malformed("a tensor without a type"))?))
+    };
+    let free = outer.iter().copied().collect();
+    Expression::new(dag.clone(), outer.clone(), outputs.clone(), free, &tensor)
+        .map_err(|_| Refused("a tensor has no size"))
+}
+
+/// The kernel that the machine's strategies make of an expression, in a function of so many variables.
+pub(crate) fn made(
+    name: &str,
+    Pulled { dag, outputs, .. }: &Pulled,
+    expression: &Expression,
+    variables: usize,
+    scheduled: &Scheduled,
+) -> Result<Kernel, CodegenError> {
+    let made = run::kernel(expression, &*scheduled.machine, name)?;
+    let place = |tensor: &Tensor| match tensor {
+        Tensor::Temporary(number) => Buf((variables + number) as u32),
+        Tensor::Var(var) => buf(*var),
+        Tensor::Target => outputs[0].to,
+    };
+    let kernel = kernel(&made.launch, &place, scheduled)?;
+    let in_place = in_place::operands(dag, outputs, None, None);
+    Ok(Kernel { cycles: made.cost.unwrap_or_default(), in_place, ..kernel })
+}
+
 /// How much of what an expression reads the program computes.
 enum Computed {
     Nothing,
@@ -49,7 +90,8 @@ impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
         let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
-        let taken = self.expression(whole).and_then(|expression| {
+        let variables = self.function.vars.len();
+        let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
             need(
                 !may_have_tails(&expression.dag, &expression.nodes()),
@@ -75,7 +117,7 @@ impl Stores<'_> {
                 Computed::Nothing | Computed::Some => Ok(expression),
             }
         });
-        Ok(self.made(whole, &taken?, scheduled))
+        Ok(made("product", whole, &taken?, variables, scheduled))
     }
 
     /// How much of what an expression reads is computed.
@@ -94,14 +136,12 @@ impl Stores<'_> {
         }
     }
 
-    /// The expression as the kernel IR has it.
-    fn expression(&self, Pulled { dag, outer, outputs }: &Pulled) -> Fit<Expression> {
-        if outputs.iter().any(|output| output.join.is_some()) {
-            return Err(Refused("its results are joined"));
+    /// The type of a buffer.
+    fn buffer_type(&self, at: Buf) -> Option<TensorType> {
+        match (at.0 as usize).checked_sub(self.function.vars.len()) {
+            Some(number) => self.temporaries.get(number).cloned(),
+            None => Some(self.function.ty(Var(at.0)).clone()),
         }
-        let free = outer.iter().copied().collect();
-        Expression::new(dag.clone(), outer.clone(), outputs.clone(), free, &|buf| self.tensor(buf))
-            .map_err(|_| Refused("a tensor has no size"))
     }
 
     /// Is a variable a parameter of the function, or a constant?
@@ -110,30 +150,5 @@ impl Stores<'_> {
         let stores = |s: &Statement| s.targets().contains(&var);
         let constant = |s: &Statement| stores(s) && matches!(s.kind, StatementKind::Constant { .. });
         function.params.contains(&var) || function.body.statements.iter().any(constant)
-    }
-
-    fn tensor(&self, at: Buf) -> Result<(Tensor, TensorType), CodegenError> {
-        let Some(number) = (at.0 as usize).checked_sub(self.function.vars.len()) else {
-            return Ok((Tensor::Var(Var(at.0)), self.function.ty(Var(at.0)).clone()));
-        };
-        let ty = self.temporaries.get(number).cloned();
-        Ok((Tensor::Temporary(number), ty.ok_or_else(|| CodegenError::malformed("a temporary"))?))
-    }
-
-    fn made(
-        &self,
-        Pulled { dag, outputs, .. }: &Pulled,
-        expression: &Expression,
-        scheduled: &Scheduled,
-    ) -> Result<Kernel, CodegenError> {
-        let made = run::kernel(expression, &*scheduled.machine, "product")?;
-        let place = |tensor: &Tensor| match tensor {
-            Tensor::Temporary(number) => Buf((self.function.vars.len() + number) as u32),
-            Tensor::Var(var) => buf(*var),
-            Tensor::Target => outputs[0].to,
-        };
-        let kernel = kernel(&made.launch, &place, scheduled)?;
-        let in_place = in_place::operands(dag, outputs, None, None);
-        Ok(Kernel { cycles: made.cost.unwrap_or_default(), in_place, ..kernel })
     }
 }

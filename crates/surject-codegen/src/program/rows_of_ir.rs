@@ -2,18 +2,14 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::native::Scheduled;
-use crate::kernels::run;
-use crate::lower::in_place;
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::Recipe;
 use crate::materialise::from_ir;
-use crate::normalise::pulled::Pulled;
 use crate::program::lowered::{Lowered, Step};
 use crate::schedule::refused::{Fit, Refused};
 use std::collections::HashMap;
-use surject_ir::{Function, Var};
+use surject_ir::Function;
 
 /// Gives the steps of a function the kernels that the machine takes from the kernel IR.
 pub(crate) fn take(
@@ -96,40 +92,22 @@ impl Taker<'_> {
         let old = &self.lowered.kernels[number];
         let whole = match old.recipe.as_deref().and_then(Recipe::rows_alone) {
             Some(whole) => whole,
-            None => return Ok(Err(Refused("it is not made of rows that each result has once"))),
+            None => return Ok(Err(Refused("it is not made of rows"))),
         };
-        let Ok(expression) = self.expression(&whole) else { return Ok(Err(Refused("a tensor has no size"))) };
+        let variables = self.function.vars.len();
+        let ty = |at: Buf| self.lowered.types.get(at.0 as usize).cloned();
+        let expression = match from_ir::expression(&whole, variables, &ty) {
+            Ok(expression) => expression,
+            Err(refused) => return Ok(Err(refused)),
+        };
         if !expression.is_typed() {
             return Ok(Err(Refused("memory is read as bytes")));
         }
         if let Err(reason) = self.scheduled.machine.takes_rows(&expression) {
             return Ok(Err(Refused(reason)));
         }
-        let made = run::kernel(&expression, &*self.scheduled.machine, "rows")?;
-        let place = |tensor: &Tensor| match tensor {
-            Tensor::Temporary(number) => Buf((self.function.vars.len() + number) as u32),
-            Tensor::Var(var) => Buf(var.0),
-            Tensor::Target => whole.outputs[0].to,
-        };
-        let kernel = from_ir::kernel(&made.launch, &place, self.scheduled)?;
-        let in_place = in_place::operands(&whole.dag, &whole.outputs, None, None);
+        let made = from_ir::made("rows", &whole, &expression, variables, self.scheduled)?;
         let form = Form { name: NAME, refused: Vec::new() };
-        Ok(Ok(Kernel { cycles: old.cycles, in_place, form, ..kernel }))
-    }
-
-    fn expression(&self, Pulled { dag, outer, outputs }: &Pulled) -> Result<Expression, CodegenError> {
-        let free = outer.iter().copied().collect();
-        let variables = self.function.vars.len();
-        let tensor = |buf: Buf| {
-            let number = buf.0 as usize;
-            let ty = self.lowered.types.get(number).cloned();
-            let ty = ty.ok_or_else(|| CodegenError::malformed("a tensor without a type"))?;
-            let tensor = match number.checked_sub(variables) {
-                Some(temporary) => Tensor::Temporary(temporary),
-                None => Tensor::Var(Var(buf.0)),
-            };
-            Ok((tensor, ty))
-        };
-        Expression::new(dag.clone(), outer.clone(), outputs.clone(), free, &tensor)
+        Ok(Ok(Kernel { cycles: old.cycles, form, ..made }))
     }
 }

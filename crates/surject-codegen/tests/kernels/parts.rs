@@ -1,23 +1,9 @@
 //! Loops in parts: guards that always hold, terms that do not exist, and panels whose last part is short.
 
-use crate::toy::Toy;
-use surject_codegen::kernels::machine::{Machine, Strategy};
+use crate::schedules::Whole;
 use surject_codegen::kernels::run::{assignments, kernels, run};
 use surject_codegen::kernels::schedule::Schedules;
 use surject_ir::parse;
-
-/// A machine that has everything.
-struct Whole;
-
-impl Machine for Whole {
-    fn name(&self) -> &str {
-        "whole"
-    }
-
-    fn strategies(&self) -> Vec<Box<dyn Strategy>> {
-        Toy.strategies()
-    }
-}
 
 /// The kernel of the only assignment by a schedule, which gives what the reference does.
 fn checked(program: &str, schedule: &str) -> String {

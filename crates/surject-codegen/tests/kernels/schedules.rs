@@ -10,7 +10,7 @@ use surject_ir::{Buffer, DType, Program, Scalar, parse};
 use surject_kernel::Level;
 
 /// A machine that has everything.
-struct Whole;
+pub struct Whole;
 
 impl Machine for Whole {
     fn name(&self) -> &str {

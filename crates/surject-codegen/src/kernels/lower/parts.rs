@@ -5,6 +5,7 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::kernels::schedule::{Axis, AxisKind};
+use crate::schedule::cuts::always;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -166,20 +167,10 @@ impl Lowering<'_> {
             return None;
         }
         for guard in self.expression.nodes().into_iter().flat_map(|n| dag[n].node.guards()) {
-            let by = guard.expr.coeff(axis.of);
-            let mut others = guard.expr.clone();
-            others.terms.retain(|t| t.0 != axis.of);
-            let rest = others.range(&dag.extents)?;
-            match by {
-                0 => {}
-                1.. => {
-                    let step = by.checked_mul(axis.factor)?;
-                    let most = rest.high.checked_add(step - by)?;
-                    let first = rest.low.checked_neg()?.checked_add(step - 1)?.div_euclid(step);
-                    let end = guard.bound.checked_sub(1)?.checked_sub(most)?.div_euclid(step) + 1;
-                    inside = [inside[0].max(first), inside[1].min(end)];
-                }
-                _ => return None,
+            if guard.expr.coeff(axis.of) != 0 {
+                let Range { start, end } = always(guard, axis.of, dag)?;
+                let first = start.checked_add(axis.factor - 1)?.div_euclid(axis.factor);
+                inside = [inside[0].max(first), inside[1].min(end.div_euclid(axis.factor))];
             }
         }
         Some(inside)
