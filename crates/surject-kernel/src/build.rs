@@ -38,6 +38,8 @@ pub struct Builder {
     homes: Vec<usize>,
     /// The first and the last value of the loop variables whose bounds are known.
     ranges: HashMap<Value, [i64; 2]>,
+    /// The values that are one number in all lanes.
+    numbers: HashMap<Value, Scalar>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +74,7 @@ impl Builder {
     pub fn new(name: impl Into<String>) -> Builder {
         let scope = Scope { always: true, ..Scope::default() };
         let kernel = Kernel::new(name);
-        Builder { kernel, scopes: vec![scope], homes: Vec::new(), ranges: HashMap::new() }
+        Builder { kernel, scopes: vec![scope], homes: Vec::new(), ranges: HashMap::new(), numbers: HashMap::new() }
     }
 
     /// The kernel. Scopes that are open are closed without results.
@@ -182,8 +184,10 @@ impl Builder {
     }
 
     /// An element in every lane.
-    pub fn splat(&mut self, value: Scalar, lanes: usize) -> Value {
-        self.pure(Op::Splat(value), Type::vector(value.dtype(), lanes))
+    pub fn splat(&mut self, number: Scalar, lanes: usize) -> Value {
+        let value = self.pure(Op::Splat(number), Type::vector(number.dtype(), lanes));
+        self.numbers.insert(value, number);
+        value
     }
 
     /// An affine expression as integers.
@@ -205,7 +209,20 @@ impl Builder {
     /// An operation on each lane of two values of one type, which the element type must have.
     pub fn binary(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
         let ty = self.ty(x);
+        if op == BinaryOp::Add {
+            match [x, y].map(|v| self.is_neutral(v)) {
+                [_, true] => return x,
+                [true, _] => return y,
+                _ => {}
+            }
+        }
         self.pure(Op::Binary(op, x, y), ty.with(op.result(ty.dtype, ty.dtype).unwrap_or(ty.dtype)))
+    }
+
+    /// Is a value the number that sums are the same with: `-0.0`, or `0` of integers?
+    fn is_neutral(&self, value: Value) -> bool {
+        let number = self.numbers.get(&value);
+        number.is_some_and(|n| n.bits() == AccOp::Add.exact_neutral(n.dtype()).bits())
     }
 
     /// The first value where the condition holds, else the second.
@@ -223,7 +240,14 @@ impl Builder {
     /// The value with these lanes: itself, or a scalar in each.
     pub fn broadcast(&mut self, x: Value, lanes: usize) -> Value {
         let ty = self.ty(x);
-        if ty.lanes == lanes { x } else { self.pure(Op::Broadcast(x), Type::vector(ty.dtype, lanes)) }
+        if ty.lanes == lanes {
+            return x;
+        }
+        let all = self.pure(Op::Broadcast(x), Type::vector(ty.dtype, lanes));
+        if let Some(&number) = self.numbers.get(&x) {
+            self.numbers.insert(all, number);
+        }
+        all
     }
 
     /// The lanes joined.
@@ -232,8 +256,8 @@ impl Builder {
         if ty.lanes == 1 { x } else { self.pure(Op::ReduceLanes(op, x), Type::scalar(ty.dtype)) }
     }
 
-    /// Is it known that a guard holds in all of so many lanes, wherever the loops are?
-    pub fn always_holds(&self, guard: &Guard, lanes: usize) -> bool {
+    /// Does a guard hold in all of so many lanes, wherever the loops are, or in none of them anywhere? Unknown otherwise.
+    pub fn is_known(&self, guard: &Guard, lanes: usize) -> Option<bool> {
         let span = |lane: i64| Some([0, lane.checked_mul(lanes as i64 - 1)?]);
         let range = |affine: &Affine| -> Option<[i64; 2]> {
             let mut all = [affine.offset; 2];
@@ -249,8 +273,12 @@ impl Builder {
             }
             Some(all)
         };
-        let sides = range(&guard.expr).zip(range(&guard.bound));
-        sides.is_some_and(|([low, high], [bound, _])| low >= 0 && high < bound)
+        let ([low, high], [least, most]) = range(&guard.expr).zip(range(&guard.bound))?;
+        match () {
+            () if low >= 0 && high < least => Some(true),
+            () if high < 0 || low >= most => Some(false),
+            () => None,
+        }
     }
 
     /// Elements of memory; zeros where there is none.

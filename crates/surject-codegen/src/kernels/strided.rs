@@ -8,8 +8,10 @@
 //! kernel only reads.
 
 mod columns;
+mod interleave;
 
 use columns::Rows;
+use interleave::Known;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use surject_kernel::{
@@ -18,22 +20,53 @@ use surject_kernel::{
 
 /// The kernel with runs in the place of strided vectors, for a machine whose vectors have so many bytes.
 pub fn runs(mut kernel: Kernel, vector_bytes: usize) -> Kernel {
+    let known = Known::of(&kernel);
     let mut body = std::mem::take(&mut kernel.body);
-    region(&mut kernel, &mut body, vector_bytes);
-    kernel.body = body;
+    region(&mut kernel, &known, &mut body, vector_bytes);
+    kernel.body = live(body);
     kernel.renumbered()
 }
 
-fn region(kernel: &mut Kernel, within: &mut Region, vector_bytes: usize) {
+/// A region without what nobody needs any more.
+fn live(mut region: Region) -> Region {
+    let mut needed = HashSet::new();
+    mark(&mut region, &mut needed);
+    region
+}
+
+/// Drops the pure statements and the loads of a region whose results are not needed, and says what the others need.
+fn mark(region: &mut Region, needed: &mut HashSet<Value>) {
+    needed.extend(region.yields.iter().copied());
+    let mut kept: Vec<Statement> = Vec::new();
+    for mut statement in std::mem::take(&mut region.body).into_iter().rev() {
+        let only_results = statement.op.is_pure() || matches!(statement.op, Op::Load { .. });
+        if only_results && !statement.results.iter().any(|r| needed.contains(r)) {
+            continue;
+        }
+        statement.op.parts_mut(&mut |part| {
+            if let surject_kernel::PartMut::Region(inner) = part {
+                mark(inner, needed);
+            }
+        });
+        needed.extend(statement.op.operands());
+        kept.push(statement);
+    }
+    kept.reverse();
+    region.body = kept;
+}
+
+fn region(kernel: &mut Kernel, known: &Known, within: &mut Region, vector_bytes: usize) {
     for statement in &mut within.body {
         match &mut statement.op {
-            Op::For { body, .. } => region(kernel, body, vector_bytes),
+            Op::For { body, .. } => region(kernel, known, body, vector_bytes),
             Op::If { then, otherwise, .. } => {
-                [then, otherwise].into_iter().for_each(|inner| region(kernel, inner, vector_bytes));
+                let both = [then, otherwise].into_iter();
+                both.for_each(|inner| region(kernel, known, inner, vector_bytes));
             }
             _ => {}
         }
     }
+    interleave::interleaved(kernel, known, within, vector_bytes);
     let clusters = clusters(kernel, &within.body, vector_bytes);
     if clusters.is_empty() {
         return;
@@ -98,7 +131,7 @@ fn access(kernel: &Kernel, statement: &Statement) -> Option<(Common, Value, i64)
     // Some of the lanes exist, one after the other, and their rows too.
     let simple = |g: &Guard| match g.expr.lane {
         0 => g.bound.lane == 0,
-        1 if place.at.lane > 0 => g.bound.lane == 0 && by_row(&g.expr) && by_row(&g.bound),
+        1 => g.bound.lane == 0 && by_row(&g.expr) && by_row(&g.bound),
         _ => false,
     };
     let fits = small(place.at.lane) && place.at.offset.unsigned_abs() < 1 << 60;
@@ -308,12 +341,23 @@ impl Writer<'_> {
                 all.push(Guard { expr: expr.clone(), bound: bound.clone() });
                 continue;
             }
-            // Row `l` of a block has the elements from `stride * l` on, `reach` of them.
-            let rows = Affine { lane: 0, offset: expr.offset + row, ..expr.clone() };
-            let element = rows.times(stride).map(|e| Affine { lane: 1, offset: e.offset + start, ..e });
-            let end = bound.times(stride).map(|e| Affine { offset: e.offset - (stride - reach), ..e });
+            // Row `l` of a block has the elements from `stride * l` on, `reach` of them; backwards, those that are as far from
+            // its end.
+            let first = Affine { lane: 0, offset: expr.offset + row, ..expr.clone() };
+            let (size, before) = (stride.abs(), start - self.rows.begin());
+            let rows = match stride > 0 {
+                true => Some(first),
+                false => bound.plus(&first, -1).and_then(|rows| rows.plus(&Affine::from(lanes as i64), -1)),
+            };
+            let element = rows.and_then(|r| r.times(size));
+            let element = element.map(|e| Affine { lane: 1, offset: e.offset + before, ..e });
+            let end = bound.times(size).map(|e| Affine { offset: e.offset - (size - reach), ..e });
             if let (Some(expr), Some(bound)) = (element, end) {
-                all.push(Guard { expr, bound });
+                let first = Affine { lane: 0, ..expr.clone() }.as_constant().zip(bound.as_constant());
+                let always = |(first, bound): (i64, i64)| first >= 0 && first + width as i64 <= bound;
+                if !first.is_some_and(always) {
+                    all.push(Guard { expr, bound });
+                }
             }
         }
         if there < width {

@@ -11,6 +11,9 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 const LONGEST: i64 = 24;
 const LONGEST_WITH_FUNCTION: i64 = 64;
 
+/// Elements of rows that lie at most so far apart are picked from vectors that hold all that is between them.
+const NEAR: i64 = 8;
+
 /// The most terms that are written out, of all columns of a row.
 const WRITTEN: i64 = 256;
 
@@ -50,12 +53,14 @@ impl Columns {
     /// The lanes are the rows of a loop, if something lies along rows that are short.
     fn along(&self, expression: &Expression, row: &LoopInfo, lanes: i64) -> Option<Proposal> {
         let accesses = expression.accesses();
-        let strided: Vec<&AccessInfo> = accesses.iter().filter(|a| a.stride(&row.name) > 1).collect();
-        let inside = |a: &AccessInfo, name: &str| (1..a.stride(&row.name)).contains(&a.stride(name));
+        let stride = |a: &AccessInfo, name: &str| a.stride(name).abs();
+        let strided: Vec<&AccessInfo> = accesses.iter().filter(|a| stride(a, &row.name) > 1).collect();
+        let inside = |a: &AccessInfo, name: &str| (1..stride(a, &row.name)).contains(&stride(a, name));
         let is_along = |name: &str| strided.iter().any(|a| inside(a, name));
-        // What lies apart otherwise would be gathered.
+        // What lies further apart otherwise would be gathered.
         let along = |a: &AccessInfo| a.strides.iter().any(|(name, _)| inside(a, name));
-        if accesses.iter().any(|a| a.stride(&row.name) < 0) || !strided.iter().all(|a| along(a)) {
+        let near = |a: &AccessInfo| !a.stored && stride(a, &row.name) <= NEAR;
+        if !strided.iter().all(|a| along(a) || near(a)) {
             return None;
         }
         let longest = if expression.has_formulas() { LONGEST_WITH_FUNCTION } else { LONGEST };
@@ -85,7 +90,14 @@ impl Columns {
         if jammed > longest || jammed == 1 && terms.is_empty() {
             return None;
         }
-        let mut nest = Nest::new(&loops);
+        // What is stored is written in order.
+        let apart = |l: &LoopInfo| {
+            let stores = accesses.iter().filter(|a| a.stored);
+            stores.map(|a| stride(a, &l.name)).max().unwrap_or(0)
+        };
+        let mut ordered = loops.clone();
+        ordered.sort_by_key(|l| std::cmp::Reverse(apart(l)));
+        let mut nest = Nest::new(&ordered);
         columns.iter().for_each(|l| nest.jam_all(&l.name));
         nest.vectorise(&row.name, lanes);
         // A task has as many operations as another one of so many elements, most of them in lanes.
@@ -98,7 +110,7 @@ impl Columns {
         directives.extend(columns.iter().find(shares).map(|l| Directive::Inverse(l.name.clone())));
         let schedule = Schedule { directives };
         fits(expression, &schedule).ok()?;
-        let cost = |a: &AccessInfo| match a.stride(&row.name) {
+        let cost = |a: &AccessInfo| match stride(a, &row.name) {
             0 | 1 => a.elements,
             _ => a.elements * (1.0 + SHUFFLES),
         };

@@ -26,8 +26,16 @@ pub(super) fn is_cut(expression: &Expression, resolved: &Resolved) -> bool {
 }
 
 impl Lowering<'_> {
-    /// Does a guard hold in all iterations of the pieces that are open, or in none?
+    /// Does a guard hold in all iterations of the loops that are open, or in none?
     pub(super) fn fact(&self, guard: &Guard) -> Option<bool> {
+        self.fact_of_pieces(guard).or_else(|| {
+            let guard = surject_kernel::Guard { expr: self.affine(&guard.expr).ok()?, bound: guard.bound.into() };
+            self.b.is_known(&guard, self.lanes.map_or(1, |l| l.1))
+        })
+    }
+
+    /// Does a guard hold in all iterations of the pieces that are open, or in none?
+    fn fact_of_pieces(&self, guard: &Guard) -> Option<bool> {
         if !guard.expr.terms.iter().any(|t| self.pieces.contains_key(&t.0)) {
             return None;
         }

@@ -37,7 +37,7 @@ impl Lowering<'_> {
             |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
         let unknown = guards.iter().filter(|g| self.fact(g) != Some(true));
         let all = unknown.map(guard).collect::<Lowered<Vec<_>>>()?;
-        Ok(all.into_iter().filter(|g| !self.b.always_holds(g, lanes)).collect())
+        Ok(all.into_iter().filter(|g| self.b.is_known(g, lanes) != Some(true)).collect())
     }
 
     pub(super) fn affine(&self, lin: &Lin) -> Lowered<Affine> {

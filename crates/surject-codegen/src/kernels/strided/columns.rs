@@ -22,9 +22,28 @@ pub(super) struct Rows {
 
 /// An element of one of several vectors.
 #[derive(Clone, Copy)]
-struct ElementOf {
-    vector: usize,
-    element: usize,
+pub(super) struct ElementOf {
+    pub(super) vector: usize,
+    pub(super) element: usize,
+}
+
+/// The vectors that all rows of a register lie in, loaded.
+pub(super) struct Block {
+    pub(super) vectors: Vec<Value>,
+    /// The first element of each vector, from the first one of the block on.
+    starts: Vec<i64>,
+    /// The first element of the block, from the first row on.
+    begin: i64,
+    lanes: i64,
+}
+
+impl Block {
+    /// Where an element is, counted from the first row on.
+    pub(super) fn place(&self, element: i64) -> ElementOf {
+        let element = element - self.begin;
+        let vector = (element / self.lanes).min(self.starts.len() as i64 - 1) as usize;
+        ElementOf { vector, element: (element - self.starts[vector]) as usize }
+    }
 }
 
 /// The steps of a transposition in which a block is rotated by one bit of its positions.
@@ -51,8 +70,8 @@ impl Rows {
     }
 
     /// The elements from the first one to the last.
-    fn block(&self) -> i64 {
-        (self.lanes as i64 - 1).saturating_mul(self.stride).saturating_add(self.reach)
+    pub(super) fn block(&self) -> i64 {
+        (self.lanes as i64 - 1).saturating_mul(self.stride.abs()).saturating_add(self.reach)
     }
 
     /// Behind the last element in memory, from the first row on.
@@ -60,9 +79,14 @@ impl Rows {
         if self.stride > 0 { self.block() } else { self.reach }
     }
 
+    /// The first element of the block, from the first row on.
+    pub(super) fn begin(&self) -> i64 {
+        self.stride.min(0) * (self.lanes as i64 - 1)
+    }
+
     /// Are the rows so short that what lies between them does not matter?
-    fn is_block(&self) -> bool {
-        (1..=DIRECT).contains(&self.stride)
+    pub(super) fn is_block(&self) -> bool {
+        (1..=DIRECT).contains(&self.stride.abs())
     }
 
     /// The elements of a row that one vector has.
@@ -72,7 +96,7 @@ impl Rows {
 
     /// Shuffles that pick all columns from a block as it lies in memory.
     fn picked(&self) -> i64 {
-        (self.stride - 1) * self.reach
+        (self.stride.abs() - 1) * self.reach
     }
 
     /// Shuffles that put rows together and transpose them.
@@ -89,23 +113,23 @@ impl Rows {
 }
 
 impl Writer<'_> {
+    /// Loads all that lies between the first and the last element of the rows of a register. The last vector ends with it.
+    pub(super) fn load_block(&mut self) -> Block {
+        let Rows { lanes, .. } = self.rows;
+        let (starts, begin) = (starts(self.rows.block(), lanes as i64), self.rows.begin());
+        let vectors = starts.iter().map(|&start| self.load(begin + start, lanes, lanes)).collect();
+        Block { vectors, starts, begin, lanes: lanes as i64 }
+    }
+
     /// Loads the columns of the rows of a register, from the first to the last.
     pub(super) fn load_columns(&mut self) -> Vec<Value> {
         let rows = self.rows;
         let count = rows.lanes as i64;
         if rows.is_block() && rows.picked() <= rows.transposing() || rows.reach == 1 {
-            // The last vector ends with the block.
-            let starts = starts(rows.block(), count);
-            let vectors: Vec<Value> = starts.iter().map(|&s| self.load(s, rows.lanes, rows.lanes)).collect();
-            let places = |column: i64| -> Vec<ElementOf> {
-                let place = |lane: i64| {
-                    let element = lane * rows.stride + column;
-                    let vector = (element / count).min(starts.len() as i64 - 1) as usize;
-                    ElementOf { vector, element: (element - starts[vector]) as usize }
-                };
-                (0..count).map(place).collect()
-            };
-            return (0..rows.reach).map(|column| self.collect(&vectors, &places(column))).collect();
+            let block = self.load_block();
+            let element = |lane: i64, column: i64| block.place(lane * rows.stride + column);
+            let places = |column: i64| (0..count).map(|lane| element(lane, column)).collect::<Vec<_>>();
+            return (0..rows.reach).map(|column| self.collect(&block.vectors, &places(column))).collect();
         }
         // Whole vectors of rows would mostly lie across two lines of memory.
         let bytes = self.common.ty.dtype.size();
@@ -183,12 +207,9 @@ impl Writer<'_> {
     /// Stores the columns of the rows of a register, which have no holes between them.
     pub(super) fn store_columns(&mut self, columns: &[Value]) {
         let rows = self.rows;
-        let (length, lanes) = (columns.len(), rows.lanes);
+        let lanes = rows.lanes;
         if rows.reach == rows.stride && rows.is_block() {
-            for k in 0..length {
-                let place = |e: usize| ElementOf { vector: e % length, element: e / length };
-                let places: Vec<ElementOf> = (k * lanes..(k + 1) * lanes).map(place).collect();
-                let vector = self.collect(columns, &places);
+            for (k, vector) in self.runs(columns).into_iter().enumerate() {
                 self.store((k * lanes) as i64, vector, lanes);
             }
             return;
@@ -209,6 +230,14 @@ impl Writer<'_> {
                 self.store(start, part, some.len());
             }
         }
+    }
+
+    /// The elements of some columns as rows, one behind the other.
+    pub(super) fn runs(&mut self, columns: &[Value]) -> Vec<Value> {
+        let (count, lanes) = (columns.len(), self.rows.lanes);
+        let place = |e: usize| ElementOf { vector: e % count, element: e / count };
+        let places = |k: usize| (k * lanes..(k + 1) * lanes).map(place).collect::<Vec<_>>();
+        (0..count).map(|k| self.collect(columns, &places(k))).collect()
     }
 
     /// As many vectors as they have lanes, transposed: first inside of chunks of 16 bytes, then chunks as a whole, by shuffles
@@ -252,7 +281,7 @@ impl Writer<'_> {
     }
 
     /// A vector whose lanes are elements of several vectors.
-    fn collect(&mut self, vectors: &[Value], places: &[ElementOf]) -> Value {
+    pub(super) fn collect(&mut self, vectors: &[Value], places: &[ElementOf]) -> Value {
         let lanes = self.rows.lanes;
         let mut used: Vec<usize> = places.iter().map(|p| p.vector).collect();
         used.sort_unstable();
