@@ -14,12 +14,13 @@
 //! 8. [`lower`]: an expression and its schedule become a kernel of [`surject_kernel`], and so does a chain.
 //! 9. [`strided`]: vectors whose elements lie some apart in memory become runs of neighbours.
 //! 10. [`branches`]: branches on one condition become one.
-//! 11. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
-//! 12. [`library`]: library operations become kernels over independent points.
-//! 13. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
-//! 14. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
-//! 15. [`native`]: kernels as parts of compiled programs.
-//! 16. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
+//! 11. [`quotients`]: quotients of small integers by constants become products.
+//! 12. [`stages`]: a reduction with few values becomes two expressions, one for its parts.
+//! 13. [`library`]: library operations become kernels over independent points.
+//! 14. [`legal`]: kernels in operations that machines have: arithmetic, and no functions.
+//! 15. [`mlir`]: what writers from kernels to MLIR have in common; they are the machines' own.
+//! 16. [`native`]: kernels as parts of compiled programs.
+//! 17. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
 //! Programs that are compiled for a CPU take from here the kernels that are at least as fast as the others
 //! ([`native::Native::takes`]) and those that the user schedules, or all ([`native::Which`]). The others are made beside this, by
@@ -38,6 +39,7 @@ pub mod lower;
 pub mod machine;
 pub mod mlir;
 pub mod native;
+pub mod quotients;
 pub mod run;
 pub mod running;
 pub mod scan;

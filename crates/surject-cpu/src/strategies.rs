@@ -203,6 +203,9 @@ impl Nest {
         const MOST: i64 = 8;
         /// How much longer a loop may take whose last task has less to do than others, or whose tasks are smaller than needed.
         const CUT: f64 = 0.02;
+        /// The same of blocks of rows in step, which then have guards in a last task, and of the next loop inside.
+        const GUARDS: f64 = 0.2;
+        const INSIDE: f64 = 0.05;
         let threads = cpu.threads as i64;
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
@@ -218,20 +221,25 @@ impl Nest {
             let whole = l.name.contains('.') && !self.jammed.is_empty();
             let most = (l.extent / least).min(4 * MOST * threads);
             let chunks = (2..=most).rev().map(|tasks| over(l.extent, tasks));
-            let fitting = chunks.filter(|chunk| l.extent % chunk == 0 || !whole && *chunk >= needed);
+            let fitting = chunks.filter(|chunk| l.extent % chunk == 0 || *chunk >= needed);
             // What the thread with the most tasks does, as a share of what it would do if all did as much.
             let longest = |chunk: i64| {
                 let turns = over(over(l.extent, chunk), threads);
                 (turns * chunk * threads) as f64 / l.extent as f64
             };
             let cost = |&chunk: &i64| {
-                let cut = (l.extent % chunk != 0) as u8 + (chunk < needed) as u8;
-                longest(chunk) + CUT * f64::from(cut)
+                let (cut, small) = (l.extent % chunk != 0, chunk < needed);
+                let guards = if cut && whole { GUARDS } else { 0.0 };
+                longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + guards
             };
-            fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            let best = fitting.map(|chunk| (chunk, cost(&chunk)));
+            best.min_by(|a, b| a.1.total_cmp(&b.1))
         };
-        let found = candidates.enumerate().find_map(|(at, l)| Some((at, chunk(l)?)));
-        let Some((at, chunk)) = found else { return };
+        // Nothing is better than all threads at work until the end.
+        let found = candidates.enumerate().filter_map(|(at, l)| Some((at, chunk(l)?)));
+        let cost = |(at, (_, cost)): &(usize, (i64, f64))| cost + INSIDE * *at as f64;
+        let found = found.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let Some((at, (chunk, _))) = found else { return };
         let mut shared = self.loops[at].name.clone();
         if chunk > 1 || self.loops[at].cut {
             self.split(at, chunk);

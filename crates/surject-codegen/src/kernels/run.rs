@@ -3,11 +3,13 @@
 //! Assignments and library operations are evaluated by kernels; control flow is that of the reference interpreter, and so
 //! are the library operations that have no kernels.
 
+use super::ability::Ability;
 use super::branches::joined;
 use super::expression::{Assignment, Expression, Tensor, assignment};
 use super::library::{Call, LibraryKernels};
 use super::lower::{Launch, lower};
 use super::machine::{Machine, allows, choose};
+use super::quotients;
 use super::schedule::{Schedule, Schedules};
 use super::stages::Stages;
 use super::strided::runs;
@@ -179,6 +181,9 @@ fn one(
     let choice = expected + &choice;
     allows(machine, &schedule).map_err(|error| malformed(&error))?;
     let mut launch = lower(name, expression, &schedule).map_err(|error| malformed(&error))?;
+    if machine.abilities().contains(&Ability::Fma) {
+        launch.kernel = quotients::exact(launch.kernel);
+    }
     if machine.vector_bytes() > 0 {
         launch.kernel = joined(runs(launch.kernel, machine.vector_bytes()));
     }

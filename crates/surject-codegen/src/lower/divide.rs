@@ -248,7 +248,7 @@ fn parts_towards_zero(by: f64) -> [f64; 2] {
 }
 
 /// The inverse of a divisor as a sum, if products with it are the quotients of every integer of a type.
-fn inverse_parts(integer: DType, by: f32) -> Option<[f32; 2]> {
+pub(crate) fn inverse_parts(integer: DType, by: f32) -> Option<[f32; 2]> {
     if !integer.is_int() || integer.bits() > 16 || !by.is_normal() {
         return None;
     }

@@ -23,18 +23,25 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
     }
-    if expression.operations() < LITTLE {
+    let accesses = expression.accesses();
+    let moved = accesses.iter().map(|a| a.elements).fold(0.0, f64::max);
+    if expression.operations().max(moved) < LITTLE {
         return Err("it has too few operations");
     }
-    let accesses = expression.accesses();
-    if expression.gathers() || accesses.iter().any(|a| a.guarded) {
-        return Err("some of what it reads does not exist, or is gathered");
-    }
-    if accesses.iter().any(|a| ![4, 8].contains(&a.bytes)) {
-        return Err("nobody has measured kernels for elements of 8 and 16 bits");
+    if expression.gathers() {
+        return Err("some of what it reads is gathered");
     }
     if is_moved(cpu, expression) {
         return Ok(());
+    }
+    if expression.operations() < LITTLE {
+        return Err("a fill or a copy is left to the C library");
+    }
+    if accesses.iter().any(|a| a.guarded) {
+        return Err("some of what it reads does not exist");
+    }
+    if accesses.iter().any(|a| ![4, 8].contains(&a.bytes)) {
+        return Err("nobody has measured rows of elements of 8 and 16 bits");
     }
     if expression.has_positions() {
         return Err("positions are values");

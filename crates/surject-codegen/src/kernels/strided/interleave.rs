@@ -246,7 +246,7 @@ impl<'a> Attempt<'a> {
         if statements.iter().filter(again).count() as i64 > self.shuffles_of_columns() {
             return None;
         }
-        let statements: Vec<Statement> = statements.into_iter().chain(stores).collect();
+        let statements = one_by_one(statements, stores);
         let at = self.stores.span().end - 1;
         Some(Rewritten { at, gone: self.gone(&statements), statements })
     }
@@ -470,6 +470,18 @@ impl<'a> Attempt<'a> {
         self.written.push(Statement { results: vec![value], op });
         value
     }
+}
+
+/// Statements, and stores of what they make, each store behind what it needs: few values are kept in registers that way.
+fn one_by_one(mut statements: Vec<Statement>, stores: Vec<Statement>) -> Vec<Statement> {
+    let mut all = Vec::new();
+    for store in stores {
+        let own = needed(statements.clone(), store.op.operands().into_iter().collect());
+        statements.retain(|s| !own.contains(s));
+        all.extend(own);
+        all.push(store);
+    }
+    all
 }
 
 /// Is each lane of the result made of the same lane of the operands?
