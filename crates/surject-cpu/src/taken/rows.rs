@@ -23,10 +23,12 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
     }
-    if expression.operations() < LITTLE {
+    let accesses = expression.accesses();
+    // What is only moved has no operations, but elements.
+    let moved: f64 = accesses.iter().filter(|a| a.stored).map(|a| a.elements).sum();
+    if expression.operations().max(moved) < LITTLE {
         return Err("it has too few operations");
     }
-    let accesses = expression.accesses();
     if expression.gathers() || accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist, or is gathered");
     }
@@ -35,6 +37,9 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     }
     if is_moved(cpu, expression) {
         return Ok(());
+    }
+    if expression.operations() < LITTLE {
+        return Err("it has too few operations");
     }
     if expression.has_positions() {
         return Err("positions are values");
