@@ -55,6 +55,11 @@ impl Transposes {
         let line = LINE / bytes;
         let a = if cpu.vector_bytes as i64 * 2 == LINE && b == lanes && columns >= line { line } else { b };
         let over = |n: i64, by: i64| (n + by - 1) / by;
+        let (mut a, mut b) = (a, b);
+        if let Ok(text) = std::env::var("SJ_AB") {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            (a, b) = (words[0].parse().ok()?, words[1].parse().ok()?);
+        }
         let [wide, high] = [over(columns, a), over(rows, b)];
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
         let past = cpu.has_non_temporal_stores && moved >= 0.75 * cpu.last_cache as f64;

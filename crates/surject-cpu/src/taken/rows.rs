@@ -11,10 +11,7 @@ const LITTLE: f64 = 4096.0;
 /// The terms of a sum that are worth blocks.
 const BLOCKS: i64 = 128;
 
-/// The most bytes that are transposed through the caches; more go past them, and the emitter does that.
-const CACHED: f64 = 16e6;
-
-/// The bytes of a line of the caches. The emitter transposes whole lines of narrower vectors.
+/// The bytes of a line of the caches.
 const LINE: i64 = 64;
 
 /// Are rows made at least as fast, where they run by themselves and everything that they need is stored? Measured beside the
@@ -97,10 +94,9 @@ fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
     if reductions.len() > 1 && reductions.iter().any(|r| r.sums_products) {
         return false;
     }
-    let moves: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     match choose(cpu, expression).map(|choice| choice.strategy) {
         Ok(Columns::NAME) => true,
-        Ok(Transposes::NAME) => moves <= CACHED && cpu.vector_bytes as i64 >= LINE,
+        Ok(Transposes::NAME) => true,
         _ => false,
     }
 }

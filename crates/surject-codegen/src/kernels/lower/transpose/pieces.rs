@@ -22,6 +22,9 @@ fn sum(a: &Affine, b: &Affine, factor: i64) -> Lowered<Affine> {
     a.plus(b, factor).ok_or_else(overflow)
 }
 
+/// More turns than a group has.
+const TURNS: i64 = 1 << 20;
+
 /// A loop of tiles.
 #[derive(Clone, Copy)]
 struct Side {
@@ -241,8 +244,14 @@ impl Lowering<'_> {
     /// The tiles of a group whose columns are whole.
     fn tiles(&mut self, piece: &Piece<'_>, group: &Group) -> Lowered<()> {
         let Piece { by, rows, columns, first, down, .. } = piece;
-        let row = self.open_times(down);
-        let column = self.open_times(&group.right);
+        // Where results meet, what is loaded is done column by column, as it lies in memory.
+        let (row, column) = match by.staged {
+            false => (self.open_times(down), self.open_times(&group.right)),
+            true => {
+                let column = self.open_times(&group.right);
+                (self.open_times(down), column)
+            }
+        };
         let is_ahead = by.ahead && !by.staged;
         let turn = is_ahead.then(|| row.times(by.group).and_then(|n| n.plus(&column, 1)).ok_or_else(overflow));
         let tile = Tile {
@@ -273,6 +282,7 @@ impl Lowering<'_> {
         let outside = self.outside();
         let next = match &tile.turn {
             Some(turn) => self.next_lines(piece, group, turn, rows.tile * columns.tile)?,
+            None if by.ahead && by.staged && tile.is_whole => self.lines_beside(piece, tile)?,
             None => Vec::new(),
         };
         let temporality = if by.past { Temporality::NonTemporal } else { Temporality::Normal };
@@ -319,12 +329,7 @@ impl Lowering<'_> {
         let outside = self.outside();
         let before = piece.first[0].clone();
         let count = self.fewer(rows.step()?, rows.extent, &before)?;
-        let row = self.open_times(&count);
-        if by.ahead {
-            let elements = by.group.checked_mul(columns.tile).ok_or_else(overflow)?;
-            let next = self.next_lines(piece, group, &row, elements)?;
-            next.into_iter().for_each(|op| self.b.effect(op));
-        }
+        let row = self.rows_of_turns(piece, group, &count)?;
         self.set(t.across, sum(&before, &row, 1)?);
         self.set(t.along, group.first.clone());
         let Some(output) = self.expression.outputs.first() else {
@@ -348,6 +353,7 @@ impl Lowering<'_> {
             self.move_line(stage, &from, &to, &(line * stage.line).into(), Vec::new(), by.past)?;
         }
         self.b.open_else(&[]);
+        self.prefetch_ends(piece, group)?;
         // At an end of rows lines are there in part. The last group has nothing to leave to another one.
         let is_last = Guard { expr: sum(&group.number, &sum(&1.into(), &group.count, -1)?, 1)?, bound: 1.into() };
         let is_last = self.b.holds(vec![is_last], 1);
@@ -367,9 +373,48 @@ impl Lowering<'_> {
         self.b.close_for(&[]);
         self.b.close_if(&[]);
         self.keep(group, stage, &row, lines)?;
-        self.b.close_for(&[]);
+        (0..2).for_each(|_| _ = self.b.close_for(&[]));
         self.return_to(&outside);
         Ok(())
+    }
+
+    /// Prefetches what is stored of a line at an end of a row a few rows further on: such a line goes through the caches, and
+    /// what is stored behind it would wait.
+    fn prefetch_ends(&mut self, piece: &Piece<'_>, group: &Group) -> Lowered<()> {
+        /// So many rows further on.
+        const FURTHER: i64 = 8;
+        let Piece { t, columns, .. } = piece;
+        let Some(output) = self.expression.outputs.first() else { return Ok(()) };
+        let is_first = Guard { expr: group.number.clone(), bound: 1.into() };
+        let is_first = self.b.holds(vec![is_first], 1);
+        let [begin, end] = [0, columns.extent - 1].map(|n| self.integer(n));
+        let end = self.b.select(is_first, begin, end);
+        let outside = self.outside();
+        self.set(t.along, end.into());
+        let place = self.place(output.to, &output.address, &[], Default::default())?;
+        self.return_to(&outside);
+        let further = output.address.coeff(t.across).saturating_mul(FURTHER);
+        let at = sum(&place.at, &further.into(), 1)?;
+        self.b.effect(Op::Prefetch { mem: place.mem, at, wanted: Wanted::Write });
+        Ok(())
+    }
+
+    /// Opens loops over so many rows of a group: those of a turn have as many elements as a tile, and with each turn some of
+    /// what the next group loads may come.
+    fn rows_of_turns(&mut self, piece: &Piece<'_>, group: &Group, rows: &Affine) -> Lowered<Affine> {
+        let Piece { by, rows: Side { tile, .. }, columns, .. } = piece;
+        let each = (tile / by.group).max(1);
+        let of_turns = self.digits(&sum(rows, &(each - 1).into(), 1)?, &[TURNS, each]);
+        let turn = self.open_times(&of_turns[0]);
+        if by.ahead {
+            let next = self.next_lines(piece, group, &turn, each * by.group * columns.tile)?;
+            next.into_iter().for_each(|op| self.b.effect(op));
+        }
+        let begin = turn.times(each).ok_or_else(overflow)?;
+        let (left, each) = (self.number(&sum(rows, &begin, -1)?), self.integer(each));
+        let count = self.b.binary(BinaryOp::Min, left, each);
+        let row = self.open_times(&count.into());
+        sum(&begin, &row, 1)
     }
 
     /// Moves a line, or the part of it that is there.
@@ -406,6 +451,26 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The lines of the tile beside one, which are prefetched once more: some of the many of a group do not come.
+    fn lines_beside(&mut self, piece: &Piece<'_>, tile: &Tile) -> Lowered<Vec<Op>> {
+        let Piece { t, columns, .. } = piece;
+        let (mut prefetched, outside) = (Vec::new(), self.outside());
+        for &load in &t.loads {
+            let Node::Load { buf, address, .. } = &self.expression.dag[load].node else { continue };
+            if address.coeff(t.across) != 1 {
+                continue;
+            }
+            self.set(t.across, tile.row.clone());
+            for number in columns.tile..2 * columns.tile {
+                self.set(t.along, sum(&tile.column, &number.into(), 1)?);
+                let place = self.place(*buf, address, &[], Default::default())?;
+                prefetched.push(Op::Prefetch { mem: place.mem, at: place.at, wanted: Wanted::Soon });
+            }
+        }
+        self.return_to(&outside);
+        Ok(prefetched)
+    }
+
     /// What is prefetched of the next group at a turn of this one, of which there is one for so many elements: as many lines
     /// of each load, column by column of a piece, as they lie in memory.
     fn next_lines(
@@ -415,8 +480,6 @@ impl Lowering<'_> {
         turn: &Affine,
         elements: i64,
     ) -> Lowered<Vec<Op>> {
-        /// More turns than a group has.
-        const TURNS: i64 = 1 << 20;
         let Piece { t, by, rows, columns, first, .. } = piece;
         let expression = self.expression;
         // Behind the last group comes the first one of the next rows.
