@@ -18,6 +18,21 @@ impl Transposes {
     pub(crate) const NAME: &'static str = "transposes";
 }
 
+/// From which part of the last cache on what is moved goes past the caches: something else is always there.
+const PAST: f64 = 0.75;
+
+/// From which part of the second cache on what is loaded next is prefetched.
+const AHEAD: f64 = 0.5;
+
+/// Lines of a row that are stored one after the other, before the next row.
+const GROUP: i64 = 4;
+
+/// Rows of tiles of a piece.
+const STRIP: i64 = 16;
+
+/// Tasks of a thread, where there is so much to do.
+const TASKS: i64 = 8;
+
 /// Operations of an element that is transposed: those of its vector, and its share of the exchanges.
 const EACH: f64 = 2.0;
 
@@ -51,54 +66,35 @@ impl Transposes {
         let [columns, rows] = [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
         let accesses = expression.accesses();
         let bytes = accesses.iter().map(|a| a.bytes as i64).max().unwrap_or(4);
-        let b = [16, 8, 4].into_iter().find(|&b| b <= lanes && b <= rows && b <= columns)?;
-        let line = LINE / bytes;
-        let a = if cpu.vector_bytes as i64 * 2 == LINE && b == lanes && columns >= line { line } else { b };
+        let side = [16, 8, 4].into_iter().find(|&side| side <= lanes && side <= rows && side <= columns)?;
         let over = |n: i64, by: i64| (n + by - 1) / by;
-        let (mut a, mut b) = (a, b);
-        if let Ok(text) = std::env::var("SJ_AB") {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            (a, b) = (words[0].parse().ok()?, words[1].parse().ok()?);
-        }
-        let [wide, high] = [over(columns, a), over(rows, b)];
+        let [wide, high] = [columns, rows].map(|n| over(n, side));
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
-        let past = cpu.has_non_temporal_stores && moved >= 0.75 * cpu.last_cache as f64;
-        let whole = |a: &AccessInfo| {
-            let others = a.strides.iter().filter(|s| s.0 != loops[0]);
-            !a.stored || others.clone().all(|s| s.1 * a.bytes as i64 % LINE == 0)
-        };
-        let alike = accesses.iter().all(whole);
+        let past = cpu.has_non_temporal_stores && moved >= PAST * cpu.last_cache as f64;
+        let staged = past && !(side * bytes >= LINE && begin_alike(&accesses, &loops[0]));
+        let ahead = moved >= AHEAD * cpu.second_cache as f64;
+        let group = (GROUP * LINE / (side * bytes)).max(1);
+        let group = if staged { group } else { group.min(wide) };
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
         let others = (points / (columns * rows) as f64) as i64;
-        let tasks = ((EACH * points / cpu.task_operations) as i64).clamp(1, 8 * cpu.threads as i64);
-        let mut pieces = match (past, alike) {
-            (true, true) => Pieces { tiles: [32, wide], group: 4, each: 1, staged: false, ahead: true, past },
-            (true, false) => {
-                let group = (4 * line / a).max(1);
-                Pieces { tiles: [32, wide], group, each: 1, staged: true, ahead: true, past }
-            }
-            (false, _) => Pieces { tiles: [16, wide], group: 1, each: 1, staged: false, ahead: false, past },
-        };
-        if let Ok(text) = std::env::var("SJ_T") {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            pieces = Pieces {
-                tiles: [words[0].parse().ok()?, wide],
-                group: words[1].parse().ok()?,
-                each: 1,
-                staged: words.contains(&"staged"),
-                ahead: words.contains(&"ahead"),
-                past: words.contains(&"past"),
-            };
-        }
-        pieces.tiles[0] = pieces.tiles[0].min(high);
-        pieces.group = pieces.group.min(wide);
-        let beside = others * over(high, pieces.tiles[0]);
-        if !pieces.staged && beside < tasks {
-            pieces.tiles[1] = over(wide, over(tasks, beside));
-        }
-        pieces.tiles[1] = over(pieces.tiles[1], pieces.group) * pieces.group;
-        let all = beside * over(wide, pieces.tiles[1]);
-        pieces.each = of_a_task(cpu, all, EACH * points);
-        Some(TransposeTile { loops, tile: [a, b], by: Transposers::Tasks(pieces) })
+        // What is staged is done in whole rows, of which each task has some.
+        let down = if staged { STRIP } else { 2 * STRIP };
+        let down = if past { down } else { STRIP }.min(high);
+        let pieces = others * over(high, down);
+        let tasks = ((EACH * points / cpu.task_operations) as i64).clamp(1, TASKS * cpu.threads as i64);
+        let right = if staged { wide } else { over(wide, over(tasks, pieces)) };
+        let right = over(right, group) * group;
+        let each = of_a_task(cpu, pieces * over(wide, right), EACH * points);
+        let mut pieces = Pieces { tiles: [down, right], group, each, staged, ahead, past };
+        if let Ok(text) = std::env::var("SJ_T") { let w: Vec<&str> = text.split_whitespace().collect(); let n = |i: usize| w[i].parse::<i64>().unwrap(); let (d, g) = (n(0), n(1)); let d = d.min(high); pieces = Pieces { tiles: [d, over(wide, g) * g], group: g, each: 1, staged: w.contains(&"staged"), ahead: w.contains(&"ahead"), past: w.contains(&"past") }; }
+        Some(TransposeTile { loops, tile: [side, side], by: Transposers::Tasks(pieces) })
     }
+}
+
+/// Do rows of results along a loop all begin at the same place of a line?
+fn begin_alike(accesses: &[AccessInfo], along: &str) -> bool {
+    let stored = accesses.iter().filter(|a| a.stored);
+    stored.flat_map(|a| a.strides.iter().map(move |s| (a, s))).all(|(access, (name, stride))| {
+        name == along || stride * access.bytes as i64 % LINE == 0
+    })
 }
