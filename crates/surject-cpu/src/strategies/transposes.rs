@@ -72,14 +72,12 @@ impl Transposes {
         let alike = begin_alike(&accesses, &loops[0]);
         let halves = 2 * cpu.vector_bytes as i64 == LINE && side == lanes && columns >= LINE / bytes && alike;
         let [a, b] = match halves {
-            true => self.of_lines(&accesses, &loops, [lanes, LINE / bytes], past),
+            true => {
+                let row = past.then_some(columns * bytes);
+                self.of_lines(&accesses, &loops, [lanes, LINE / bytes], row)
+            }
             false => [side, side],
         };
-        let mut a = a; let mut b = b;
-        if let Ok(text) = std::env::var("SJ_AB") {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            (a, b) = (words[0].parse().ok()?, words[1].parse().ok()?);
-        }
         let over = |n: i64, by: i64| (n + by - 1) / by;
         let [wide, high] = [over(columns, a), over(rows, b)];
         let staged = past && !(a * bytes >= LINE && alike);
@@ -103,8 +101,7 @@ impl Transposes {
         let right = if staged { wide } else { over(wide, over(tasks, pieces)) };
         let right = over(right, group) * group;
         let each = of_a_task(cpu, pieces * over(wide, right), EACH * points);
-        let mut pieces = Pieces { tiles: [down, right], group, each, staged, ahead, past };
-        if let Ok(text) = std::env::var("SJ_T") { let w: Vec<&str> = text.split_whitespace().collect(); let n = |i: usize| w[i].parse::<i64>().unwrap(); let (d, g) = (n(0), n(1)); let d = d.min(high); pieces = Pieces { tiles: [d, over(wide, g) * g], group: g, each: 1, staged: w.contains(&"staged"), ahead: w.contains(&"ahead"), past: w.contains(&"past") }; }
+        let pieces = Pieces { tiles: [down, right], group, each, staged, ahead, past };
         Some(TransposeTile { loops, tile: [a, b], by: Transposers::Tasks(pieces) })
     }
 }
@@ -143,17 +140,22 @@ impl Transposes {
     /// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read
     /// half a line at a time. But columns that meet in few places of the nearest cache push each other out of it before the
     /// other halves are read. Then lines are read at once too, though registers do not hold them; in the caches that pays only
-    /// for rows that are pages apart themselves. Past the caches such rows leave from a stage instead.
+    /// for rows that are pages apart themselves. Past the caches, where rows have so many bytes, such rows leave from a stage
+    /// instead.
     fn of_lines(
         &self,
         accesses: &[AccessInfo],
         [along, across]: &[String; 2],
         [lanes, line]: [i64; 2],
-        past: bool,
+        past: Option<i64>,
     ) -> [i64; 2] {
         /// Lines that one place of the nearest cache has room for, and the bytes from one place to itself.
         const WAYS: i64 = 8;
         const PAGE: i64 = 4096;
+        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are. A stage has
+        /// little to gather for rows of so many bytes at most.
+        const NARROW: usize = 4;
+        const SHORT: i64 = 256;
         let apart = |a: &AccessInfo, name: &str| a.stride(name) * a.bytes as i64;
         let places = |bytes: i64| PAGE.checked_shr(bytes.trailing_zeros()).unwrap_or(0).max(1);
         let turned = accesses.iter().filter(|a| !a.stored && a.stride(across) == 1);
@@ -161,7 +163,11 @@ impl Transposes {
         let pages = accesses.iter().filter(|a| a.stored).all(|a| apart(a, across) % PAGE == 0);
         let cpu = &self.0;
         let fits = line * LINE <= cpu.vector_registers * cpu.vector_bytes as i64;
-        let pays = if past { !pages } else { !meet || pages };
+        let narrow = accesses.iter().any(|a| a.bytes < NARROW);
+        let pays = match past {
+            Some(row) => !pages && (!narrow || row <= SHORT),
+            None => !meet || pages,
+        };
         let columns = if fits || pays { line } else { lanes };
         [columns, if fits || pays && meet { line } else { lanes }]
     }

@@ -144,7 +144,7 @@ impl Lowering<'_> {
         let line = LINE / dtype.size() as i64;
         let pitch = by.group.checked_mul(a).and_then(|n| n.checked_add(line)).ok_or_else(overflow)?;
         let elements = by.tiles[0].checked_mul(b).and_then(|n| n.checked_mul(pitch)).ok_or_else(overflow)?;
-        let mem = self.b.alloc("stage", dtype, elements, Space::Worker);
+        let mem = self.b.alloc("stage", dtype, elements, Space::Stack);
         Ok(Stage { mem, line, pitch })
     }
 
