@@ -49,6 +49,12 @@ pub struct Cpu {
     pub has_pmaddwd: bool,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
     pub has_bf16_dot: bool,
+    /// Has it stores that go past the caches?
+    pub has_non_temporal_stores: bool,
+    /// The bytes of its second cache.
+    pub second_cache: usize,
+    /// The bytes of the last cache, which all threads share.
+    pub last_cache: usize,
     /// Has it registers for tiles of integers of 8 bits, with sums of 32 (AMX)?
     pub has_byte_tiles: bool,
     /// Has it registers for tiles of pairs of `bf16`, with sums in `f32`?
@@ -69,6 +75,9 @@ impl Cpu {
         lane_permute_width: 0,
         has_pmaddwd: false,
         has_bf16_dot: false,
+        has_non_temporal_stores: false,
+        second_cache: 1 << 20,
+        last_cache: 32 << 20,
         has_byte_tiles: false,
         has_bf16_tiles: false,
         threads: 8,
@@ -82,6 +91,7 @@ impl Cpu {
         has_fma: true,
         lane_permute_width: 8,
         has_pmaddwd: true,
+        has_non_temporal_stores: true,
         ..Cpu::GENERIC
     };
 
@@ -113,6 +123,9 @@ impl Cpu {
             name: if tiles.bytes || tiles.halves { Cpu::AMX.name } else { cpu.name },
             has_pmaddwd: target.has_pmaddwd,
             has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
+            has_non_temporal_stores: target.has_non_temporal_stores,
+            second_cache: target.l2_bytes(),
+            last_cache: target.llc_bytes,
             has_byte_tiles: tiles.bytes,
             has_bf16_tiles: tiles.halves,
             threads: target.threads.max(1),

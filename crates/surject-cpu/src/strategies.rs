@@ -11,14 +11,16 @@ mod columns;
 mod forms;
 mod streams;
 mod tiles;
+mod transposes;
 mod units;
 mod windows;
 
 pub use blocks::Blocks;
 pub use columns::Columns;
-pub use forms::{Scans, Transposes};
+pub use forms::Scans;
 pub use streams::Streams;
 pub use tiles::Tiles;
+pub use transposes::Transposes;
 pub use units::Units;
 pub use windows::Windows;
 

@@ -115,6 +115,8 @@ struct Writer<'k> {
     memory: HashMap<Mem, code::Value>,
     /// The functions of the runtime that it calls.
     calls: BTreeSet<Declaration>,
+    /// Has it stores that go past the caches?
+    is_past: bool,
     /// The bytes of memory on the stack so far.
     stack: i64,
     /// The statement that has no form.
@@ -130,6 +132,7 @@ impl<'k> Writer<'k> {
             values: HashMap::new(),
             memory: HashMap::new(),
             calls: BTreeSet::new(),
+            is_past: false,
             stack: 0,
             fault: None,
         }

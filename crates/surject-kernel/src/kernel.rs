@@ -227,8 +227,8 @@ pub enum Op {
         mem: Mem,
         /// The element.
         at: Affine,
-        /// Are they written?
-        write: bool,
+        /// What for, and when.
+        wanted: Wanted,
     },
     /// Copies elements in the background, until an [`Op::AsyncWait`]. What is copied is read when the copy begins.
     AsyncCopy {
@@ -299,6 +299,18 @@ named! {
         /// Four warps that follow each other, the first one's number a multiple of four, all at once: each its own rows of
         /// the sum.
         Group = "group",
+    }
+}
+
+named! {
+    /// What elements that are prefetched are for.
+    Wanted {
+        /// They are read at once.
+        Read = "read",
+        /// They are read a little later: caches that are not the nearest ones are good enough.
+        Soon = "soon",
+        /// They are written.
+        Write = "write",
     }
 }
 

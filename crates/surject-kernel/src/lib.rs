@@ -79,7 +79,7 @@ pub use boxes::{BoxCopy, PhaseBarrier, Phasing, TensorMap};
 pub use build::Builder;
 pub use kernel::{
     Factors, Kernel, LoopKind, MatMulSizes, Mem, Memory, Op, Part, PartMut, Place, Region, Source, Statement,
-    Team, Temporality, Tile, Value, halves,
+    Team, Temporality, Tile, Value, Wanted, halves,
 };
 pub use parse::parse;
 pub use print::{print, print_statement};

@@ -159,9 +159,9 @@ impl Printer {
                     None => put!(self, "alloc {name}"),
                 }
             }
-            Op::Prefetch { mem, at, write } => {
+            Op::Prefetch { mem, at, wanted } => {
                 let name = self.name(*mem);
-                put!(self, "prefetch {} {name}[{at}]", if *write { "write" } else { "read" });
+                put!(self, "prefetch {wanted} {name}[{at}]");
             }
             Op::AsyncCopy { from, to, elements } => {
                 put!(self, "async_copy {elements}, ");

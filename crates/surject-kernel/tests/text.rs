@@ -92,7 +92,7 @@ fn what_does_not_fit_is_refused_and_not_cut() {
     );
     refuses("%0 = splat bits(0x1ff) : u8", 12, "`bits(0x1ff)` is no element of type u8");
     refuses("%0 = splat -bits(0x1) : u8", 17, "expected `:`, found `(`");
-    refuses("prefetch readwrite x[0]", 10, "expected read or write, found `readwrite`");
+    refuses("prefetch readwrite x[0]", 10, "expected read, soon or write, found `readwrite`");
     refuses(
         "matmul tf32 flushed (1, 1, 1) x[0] by (1, 1), x[0] by (1, 1), x[0] by (1, 1)",
         13,

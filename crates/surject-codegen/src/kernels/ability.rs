@@ -82,7 +82,7 @@ impl Directive {
             },
             Directive::Transpose(tile) => match tile.by {
                 Transposers::Warps(_) => vec![(Ability::Threads, "warps")],
-                Transposers::Tiles(_) => vec![(Ability::Vectors, "tiles")],
+                Transposers::Tasks(_) => vec![(Ability::Tasks, "task"), (Ability::Vectors, "task")],
             },
             Directive::Scan(running) => match running.by {
                 Scanners::Threads { .. } => vec![(Ability::Threads, "threads")],

@@ -36,7 +36,7 @@ use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
-use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Type, Value};
+use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Temporality, Type, Value};
 
 /// A kernel, and the tensors that are its parameters, in order.
 #[derive(Clone, Debug)]
@@ -456,6 +456,11 @@ impl<'a> Lowering<'a> {
 
     /// Stores the outputs: all values are computed before the first is stored.
     fn store(&mut self) -> Lowered<()> {
+        self.store_by(Temporality::Normal)
+    }
+
+    /// The same, through the caches or past them.
+    fn store_by(&mut self, temporality: Temporality) -> Lowered<()> {
         let outputs = &self.expression.outputs;
         let mut stores = Vec::new();
         for output in outputs {
@@ -469,7 +474,8 @@ impl<'a> Lowering<'a> {
             }
             stores.push((place, value));
         }
-        stores.into_iter().for_each(|(place, value)| self.b.store(place, value));
+        let store = |(place, value)| Op::Store { place, value, temporality };
+        stores.into_iter().for_each(|stored| self.b.effect(store(stored)));
         Ok(())
     }
 }

@@ -31,6 +31,11 @@
 //! `transpose i1 i0 tile 32 32 warps 8` is one for points without reductions: results lie along `i1`, and what is loaded
 //! along `i0` goes through a tile of so many of both in shared memory, so that loads and stores are coalesced.
 //!
+//! `transpose i1 i0 tile 16 8 task 32 128 group 4 each 1` is the same on a CPU, in registers: a task has pieces of 32 tiles along
+//! `i0` and 128 along `i1`, so many `each`, and of a piece 4 tiles along `i1` come before the next ones along `i0`. With `staged`
+//! the results of such a group meet in memory of the task and leave it in whole lines; with `ahead` what the next group loads is
+//! prefetched meanwhile; with `past` results go past the caches.
+//!
 //! `scan i0 threads 256 each 4` is one for scans: the threads of a block share a line along `i0`, of which each has so many
 //! neighbours. With `across i1` threads are neighbours along `i1` instead, and each runs through lines of its own.
 //!

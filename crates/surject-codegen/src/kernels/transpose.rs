@@ -27,8 +27,67 @@ pub struct TransposeTile {
 pub enum Transposers {
     /// So many warps of a block each.
     Warps(i64),
-    /// Tasks, so many tiles one after the other, in registers.
-    Tiles(i64),
+    /// Tasks, in registers.
+    Tasks(Pieces),
+}
+
+/// How tasks go through tiles that are transposed in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    /// The tiles of a piece along the loop that loads lie along, and along that of the results.
+    pub tiles: [i64; 2],
+    /// So many tiles along the results, a *group*, come before the next ones along the loads.
+    pub group: i64,
+    /// The pieces of a task, one after the other.
+    pub each: i64,
+    /// The results of a group meet in memory of the task, and leave it in whole lines.
+    pub staged: bool,
+    /// What the next group loads is prefetched meanwhile.
+    pub ahead: bool,
+    /// Results go past the caches.
+    pub past: bool,
+}
+
+impl fmt::Display for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Pieces { tiles: [down, right], group, each, staged, ahead, past } = self;
+        write!(f, "task {down} {right} group {group} each {each}")?;
+        let words = [(staged, "staged"), (ahead, "ahead"), (past, "past")];
+        words.iter().filter(|(has, _)| **has).try_for_each(|(_, word)| write!(f, " {word}"))
+    }
+}
+
+impl Pieces {
+    /// Reads what stands behind `task`.
+    fn read(words: &[&str]) -> Result<Pieces, Fault> {
+        let [down, right, "group", group, "each", each, further @ ..] = words else {
+            return Err("tasks are `task DOWN RIGHT group N each N [staged] [ahead] [past]`".into());
+        };
+        let mut pieces = Pieces {
+            tiles: [number(down)?, number(right)?],
+            group: number(group)?,
+            each: number(each)?,
+            staged: false,
+            ahead: false,
+            past: false,
+        };
+        for word in further {
+            let has = match *word {
+                "staged" => &mut pieces.staged,
+                "ahead" => &mut pieces.ahead,
+                "past" => &mut pieces.past,
+                _ => return Err(Fault::of(word, format!("`{word}` is none of staged, ahead, past"))),
+            };
+            if std::mem::replace(has, true) {
+                return Err(Fault::of(word, format!("`{word}` stands twice")));
+            }
+        }
+        Ok(pieces)
+    }
+}
+
+fn number(word: &str) -> Result<i64, Fault> {
+    word.parse().map_err(|_| Fault::of(word, format!("`{word}` is no number")))
 }
 
 impl fmt::Display for TransposeTile {
@@ -37,7 +96,7 @@ impl fmt::Display for TransposeTile {
         write!(f, "transpose {along} {across} tile {a} {b} ")?;
         match by {
             Transposers::Warps(warps) => write!(f, "warps {warps}"),
-            Transposers::Tiles(tiles) => write!(f, "tiles {tiles}"),
+            Transposers::Tasks(pieces) => write!(f, "{pieces}"),
         }
     }
 }
@@ -45,18 +104,17 @@ impl fmt::Display for TransposeTile {
 impl TransposeTile {
     /// Reads what stands behind `transpose`.
     pub(crate) fn read(words: &[&str]) -> Result<TransposeTile, Fault> {
-        let number = |word: &str| word.parse().map_err(|_| Fault::of(word, format!("`{word}` is no number")));
         match words {
-            [along, across, "tile", a, b, by @ ("warps" | "tiles"), count] => Ok(TransposeTile {
+            [along, across, "tile", a, b, by @ ..] => Ok(TransposeTile {
                 loops: [along.to_string(), across.to_string()],
                 tile: [number(a)?, number(b)?],
-                by: if *by == "warps" {
-                    Transposers::Warps(number(count)?)
-                } else {
-                    Transposers::Tiles(number(count)?)
+                by: match by {
+                    ["warps", count] => Transposers::Warps(number(count)?),
+                    ["task", words @ ..] => Transposers::Tasks(Pieces::read(words)?),
+                    _ => return Err("a tile is transposed by `warps N` or by a `task`".into()),
                 },
             }),
-            _ => Err("a transposition is `transpose ALONG ACROSS tile A B warps N|tiles N`".into()),
+            _ => Err("a transposition is `transpose ALONG ACROSS tile A B warps N|task …`".into()),
         }
     }
 
@@ -123,6 +181,56 @@ impl Expression {
     }
 }
 
+/// The bytes of a line of a CPU's caches.
+pub(crate) const LINE: i64 = 64;
+
+/// Checks pieces of a transposition against an expression.
+fn fit_pieces(
+    expression: &Expression,
+    [along, across]: [LoopId; 2],
+    [a, b]: [i64; 2],
+    pieces: &Pieces,
+) -> Result<(), Fault> {
+    /// The most bytes in which the results of a group meet.
+    const STAGE: i64 = 1 << 18;
+    let dag = &expression.dag;
+    if [a, b].iter().any(|side| !(2..=64).contains(side) || side.count_ones() != 1) {
+        return Err(format!("a tile in registers has sides of 2, 4, … 64, not {a} by {b}").into());
+    }
+    let Pieces { tiles: [down, right], group, each, staged, .. } = *pieces;
+    if down < 1 || group < 1 || right < 1 || right % group != 0 || right.max(down) > 1 << 32 {
+        return Err(format!("a piece of {down} by {right} tiles does not consist of groups of {group}").into());
+    }
+    let over = |n: i64, by: i64| (n + by - 1) / by;
+    let others = expression.loops.iter().filter(|&&l| l != along && l != across);
+    let all = others.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
+    let [columns, rows] = [(along, a), (across, b)].map(|(l, by)| over(dag.extent(l), by));
+    let all = all.and_then(|n| n.checked_mul(over(rows, down))?.checked_mul(over(columns, right)));
+    let all = all.ok_or("more pieces than numbers")?;
+    if each < 1 || all % each != 0 {
+        return Err(format!("{each} pieces of a task do not divide {all}").into());
+    }
+    if !staged {
+        return Ok(());
+    }
+    let [output] = &expression.outputs[..] else {
+        return Err(Fault::of("staged", "several results do not meet in memory"));
+    };
+    let size = dag[output.root].dtype.size() as i64;
+    let width = group.saturating_mul(a).saturating_mul(size);
+    if output.address.coeff(along) != 1 || width % LINE != 0 || LINE % size != 0 {
+        return Err(Fault::of("staged", "a group of results is no lines of a cache"));
+    }
+    if columns > right {
+        return Err(Fault::of("staged", format!("a row of {columns} tiles is more than the {right} of a piece")));
+    }
+    let bytes = down.saturating_mul(b).saturating_mul(width + LINE);
+    match bytes > STAGE {
+        true => Err(Fault::of("staged", format!("{bytes} bytes of results are more than {STAGE}"))),
+        false => Ok(()),
+    }
+}
+
 /// Checks a tile against an expression; an error says what does not fit.
 pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Transpose, Fault> {
     /// The most elements of a tile: two of eight bytes each are what a block has without asking for more.
@@ -153,19 +261,7 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
             return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps").into());
         }
         Transposers::Warps(_) => {}
-        Transposers::Tiles(each) => {
-            if a != b || !(2..=64).contains(&a) || a.count_ones() != 1 {
-                return Err(format!("a tile in registers is a square of 2, 4, … 64, not {a} by {b}").into());
-            }
-            let others = expression.loops.iter().filter(|&&l| l != along && l != across);
-            let tiles = |l: LoopId| (dag.extent(l) + a - 1) / a;
-            let all = others.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
-            let all = all.and_then(|n| n.checked_mul(tiles(along))?.checked_mul(tiles(across)));
-            let all = all.ok_or("more tiles than numbers")?;
-            if each < 1 || all % each != 0 {
-                return Err(format!("{each} tiles of a task do not divide {all}").into());
-            }
-        }
+        Transposers::Tasks(pieces) => fit_pieces(expression, [along, across], [a, b], &pieces)?,
     }
     let loads = loads(expression, along, across);
     if loads.is_empty() {

@@ -70,7 +70,7 @@ impl Target {
     pub(crate) const CACHE_SHARE: usize = 4;
 
     /// Bytes of the second-level cache.
-    pub(crate) fn l2_bytes(&self) -> usize {
+    pub fn l2_bytes(&self) -> usize {
         Target::CACHE_SHARE * self.l2_share_bytes
     }
 

@@ -7,6 +7,7 @@ mod random;
 mod schedules;
 mod strided;
 mod toy;
+mod transpositions;
 
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::run;

@@ -6,7 +6,7 @@ use surject_codegen::kernels::schedule::Schedules;
 use surject_ir::parse;
 
 /// The kernel of the only assignment by a schedule, which gives what the reference does.
-fn checked(program: &str, schedule: &str) -> String {
+pub fn checked(program: &str, schedule: &str) -> String {
     let program = parse(&format!("program p\n\n{program}")).unwrap_or_else(|error| panic!("{error}"));
     let function = program.function("main").unwrap();
     let schedule: Schedules = format!("kernel y_0\n{schedule}").parse().unwrap();
@@ -17,6 +17,15 @@ fn checked(program: &str, schedule: &str) -> String {
     let field = assignments(function)[0].1;
     let made = kernels(function, field, &Whole, "y", &schedule).unwrap();
     made.kernels[0].launch.kernel.to_string()
+}
+
+/// Does a schedule fit the only assignment? The error says why not.
+pub fn fits(program: &str, schedule: &str) -> Result<(), String> {
+    let program = parse(&format!("program p\n\n{program}")).unwrap_or_else(|error| panic!("{error}"));
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let made = kernels(function, field, &Whole, "y", &schedule.parse().unwrap());
+    made.map(drop).map_err(|error| error.to_string())
 }
 
 /// Both parts of a loop that a split cuts run over blocks: no term behind the last one is joined.

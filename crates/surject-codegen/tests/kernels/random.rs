@@ -6,7 +6,7 @@ use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::running::{Running, Scanners};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
-use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
+use surject_codegen::kernels::transpose::{Pieces, TransposeTile, Transposers};
 use surject_ir::testing::Rng;
 use surject_kernel::Level;
 
@@ -287,8 +287,17 @@ fn form(rng: &mut Rng, expression: &Expression) -> Option<Schedule> {
         }
         None => {
             let loops = expression.transpositions().into_iter().next()?;
-            let size = *rng.pick(&[2i64, 4, 8]);
-            Directive::Transpose(TransposeTile { loops, tile: [size; 2], by: Transposers::Tiles(lines) })
+            let tile = [0, 1].map(|_| *rng.pick(&[2i64, 4, 8]));
+            let group = *rng.pick(&[1i64, 2, 4, 8]);
+            let pieces = Pieces {
+                tiles: [*rng.pick(&[1i64, 2, 3]), group * *rng.pick(&[1i64, 2, 16])],
+                group,
+                each: lines,
+                staged: rng.chance(1, 2),
+                ahead: rng.chance(1, 2),
+                past: rng.chance(1, 2),
+            };
+            Directive::Transpose(TransposeTile { loops, tile, by: Transposers::Tasks(pieces) })
         }
     };
     let schedule = Schedule { directives: vec![directive] };

@@ -50,7 +50,8 @@ fn a_schedule_reads_as_it_prints() {
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
-                transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 tiles 4\n\
+                transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 task 4 8 group 2 each 1\n\
+                transpose i1 i0 tile 16 8 task 4 8 group 8 each 3 staged ahead past\n\
                 jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
@@ -306,6 +307,8 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\naccumulate k0 at i0\naccumulate k0 at i0",
         "kernel y_0\nunroll i0\naccumulate k0 at i0",
         "kernel y_0\nscan i0 lanes 16 lines 1",
+        "kernel y_0\ntranspose i0 k0 tile 16 16 task 1 1 group 1 each 1",
+        "kernel y_0\ntranspose i0 k0 tile 16 16 task 1 1 group 1 each 1 past past",
         "kernel y_0\ntranspose i0 k0 tile 16 16 tiles 1",
     ];
     let said: Vec<String> = cases

@@ -11,10 +11,7 @@ const LITTLE: f64 = 4096.0;
 /// The terms of a sum that are worth blocks.
 const BLOCKS: i64 = 128;
 
-/// The most bytes that are transposed through the caches; more go past them, and the emitter does that.
-const CACHED: f64 = 16e6;
-
-/// The bytes of a line of the caches. The emitter transposes whole lines of narrower vectors.
+/// The bytes of a line of the caches.
 const LINE: i64 = 64;
 
 /// Are rows made at least as fast, where they run by themselves and everything that they need is stored? Measured beside the
@@ -24,7 +21,8 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("the processor has no vectors");
     }
     let accesses = expression.accesses();
-    let moved = accesses.iter().map(|a| a.elements).fold(0.0, f64::max);
+    // What is only moved has no operations, but elements.
+    let moved: f64 = accesses.iter().filter(|a| a.stored).map(|a| a.elements).sum();
     if expression.operations().max(moved) < LITTLE {
         return Err("it has too few operations");
     }
@@ -90,19 +88,18 @@ fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
     reduction.sums_floats && terms.product::<i64>() >= BLOCKS * apart
 }
 
-/// Are rows so short that each lane has one, or is it a transposition that the caches hold? Measured beside the emitter's with
-/// AVX-512 (Zen 4), on one thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 1.0 to 1.6 times. As code
-/// for AVX2 short rows have 1.0 to 1.5 times, transpositions 0.74 to 0.96.
+/// Are rows so short that each lane has one, or is it a transposition? Measured beside the emitter's with AVX-512 (Zen 4), on one
+/// thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 0.99 to 1.6 times. As code for AVX2 short rows
+/// have 1.0 to 1.5 times, transpositions 0.99 to 1.18.
 fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
     let reductions = expression.reductions();
     // Such sums wait for each other, and the emitter's are in two parts.
     if reductions.len() > 1 && reductions.iter().any(|r| r.sums_products) {
         return false;
     }
-    let moves: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     match choose(cpu, expression).map(|choice| choice.strategy) {
         Ok(Columns::NAME) => true,
-        Ok(Transposes::NAME) => moves <= CACHED && cpu.vector_bytes as i64 >= LINE,
+        Ok(Transposes::NAME) => !expression.accesses().iter().any(|a| a.guarded),
         _ => false,
     }
 }

@@ -52,6 +52,10 @@ impl<'k> Writer<'k> {
         if has_tiles {
             self.close_tiles();
         }
+        // Whoever is told that the task has run finds in memory what went past the caches.
+        if self.is_past {
+            self.b.effect(Op::intrinsic("llvm.x86.sse.sfence", [], None));
+        }
         Ok(count)
     }
 
@@ -158,7 +162,7 @@ impl<'k> Writer<'k> {
             KernelOp::Store { place, value, temporality } => self.store(place, *value, *temporality),
             KernelOp::Atomic { op, place, value } => self.atomic(*op, place, *value),
             KernelOp::Alloc(mem) => self.alloc(*mem),
-            KernelOp::Prefetch { mem, at, write } => self.prefetch(*mem, at, *write),
+            KernelOp::Prefetch { mem, at, wanted } => self.prefetch(*mem, at, *wanted),
             KernelOp::For { low, high, step, kind, inits, body } => {
                 let around = Loop { low, high, step: *step, inits, body, results };
                 match kind {

@@ -1,16 +1,21 @@
 //! Memory: what makes it, reads it and writes it.
 
 use super::{Condition, Done, Writer, element, of, stored};
-use surject_codegen::code::{self, Elem, Index, Op, Prefetched, Type};
+use surject_codegen::code::{self, Block, Elem, Index, Op, Prefetched, Type};
 use surject_ir::{AccOp, DType, Scalar};
-use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value};
+use surject_kernel::{Affine, Mem, Place, Space, Temporality, Value, Wanted};
 
 /// The most bytes that a memory has on the stack, and those that all of a kernel have.
 const MOST_STACK: i64 = 1 << 19;
 const MOST_STACK_OF_ALL: i64 = surject_runtime::stack::KERNEL as i64;
 
-/// How soon something is asked for: at once.
+/// How soon something is asked for: at once, or into the second cache.
 const AT_ONCE: u8 = 3;
+const SOON: u8 = 2;
+
+/// The bytes of a line of the caches, and the least that a processor stores past them at once.
+const LINE: usize = 64;
+const LEAST_PAST: usize = 16;
 
 /// How the lanes of an access lie.
 enum Lie {
@@ -204,6 +209,10 @@ impl Writer<'_> {
         }
         let put = |w: &mut Self, mask: Option<code::Value>| -> Done<()> {
             let pointers = match (w.lie(place, lanes)?, mask) {
+                (Lie::Run(pointer), None) if w.goes_past(temporality, lanes * size) => {
+                    w.store_past((value, pointer), ty, (lanes * size, size));
+                    return Ok(());
+                }
                 (Lie::Run(pointer), None) => {
                     w.b.effect(Op::Store { value, pointer, ty, alignment: Some(size), temporality });
                     return Ok(());
@@ -240,6 +249,34 @@ impl Writer<'_> {
         }
     }
 
+    /// Does a vector of so many bytes go past the caches, where it does not lie across lines?
+    fn goes_past(&self, temporality: Temporality, bytes: usize) -> bool {
+        let fills = bytes >= LEAST_PAST && bytes.is_power_of_two();
+        self.cpu.has_non_temporal_stores && temporality == Temporality::NonTemporal && fills
+    }
+
+    /// Stores a vector of so many bytes, in elements of so many, past the caches if it does not lie across lines.
+    fn store_past(
+        &mut self,
+        (value, pointer): (code::Value, code::Value),
+        ty: Type,
+        (bytes, size): (usize, usize),
+    ) {
+        let line = bytes.min(LINE);
+        let address = self.b.op(Op::cast("llvm.ptrtoint", pointer, Type::Pointer, Type::I64));
+        let [last, zero] = [line as i64 - 1, 0].map(|n| self.b.int(n));
+        let within = self.b.op(Op::same("arith.andi", [address, last], Type::I64));
+        let sides = [within, zero];
+        let whole = Op::Compare { name: "arith.cmpi", predicate: "eq", sides, ty: Type::I64 };
+        let condition = self.b.op(whole);
+        let store =
+            |temporality, alignment| Op::Store { value, pointer, ty, alignment: Some(alignment), temporality };
+        let [then, otherwise] =
+            [store(Temporality::NonTemporal, line), store(Temporality::Normal, size)].map(Block::of);
+        self.b.effect(Op::If { condition, then, otherwise });
+        self.is_past = true;
+    }
+
     pub(super) fn atomic(&mut self, op: AccOp, place: &Place, value: Value) -> Done<()> {
         let (dtype, lanes) = (self.kernel.mem(place.mem).dtype, self.ty(value).lanes);
         if lanes != 1 {
@@ -274,10 +311,14 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn prefetch(&mut self, mem: Mem, at: &Affine, write: bool) -> Done<()> {
+    pub(super) fn prefetch(&mut self, mem: Mem, at: &Affine, wanted: Wanted) -> Done<()> {
         let at = self.affine(at)?;
         let from = self.address(mem, Index::At(at))?;
-        let asked = if write { Prefetched::Written(AT_ONCE) } else { Prefetched::Read(AT_ONCE) };
+        let asked = match wanted {
+            Wanted::Read => Prefetched::Read(AT_ONCE),
+            Wanted::Soon => Prefetched::Read(SOON),
+            Wanted::Write => Prefetched::Written(AT_ONCE),
+        };
         self.b.effect(Op::Prefetch(from, asked));
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, tile: &TransposeTile) ->
     // Tasks of a CPU are no threads of a GPU: each would be a block of one.
     let threads = match tile.by {
         Transposers::Warps(warps) => (32 * warps) as f64,
-        Transposers::Tiles(_) => 1.0,
+        Transposers::Tasks(_) => 1.0,
     };
     let needed: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let coalescing = coalescing(gpu, expression, tile);

@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
-use crate::{Access, Factors, Level, MatMulSizes, Op, Region, Source, Space, Team, Value};
+use crate::{Access, Factors, Level, MatMulSizes, Op, Region, Source, Space, Team, Value, Wanted};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 
 /// An operation, and the elements whose type is known when its results are.
@@ -114,12 +114,8 @@ impl Parser {
                 Op::Alloc(self.memory((at, name), space, Access::ReadWrite)?)
             }
             "prefetch" => {
-                let write = self.named("read or write", |word| match Access::from_name(word)? {
-                    Access::Read => Some(false),
-                    Access::Write => Some(true),
-                    Access::ReadWrite => None,
-                })?;
-                Op::Prefetch { mem: self.mem()?, at: self.index()?, write }
+                let wanted = self.named("read, soon or write", Wanted::from_name)?;
+                Op::Prefetch { mem: self.mem()?, at: self.index()?, wanted }
             }
             "async_copy" => {
                 let elements = self.count("a number of elements")?;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, named};
 use surject_kernel::{
     Access, Affine, Factors, Guard, Kernel, Level, LoopKind, Op, Part, Phasing, Place, Region, Source, Space,
-    Team, Temporality, Tile, Type,
+    Team, Temporality, Tile, Type, Wanted,
 };
 
 named! {
@@ -113,8 +113,6 @@ const FORMS: [&str; 51] = [
     "phase wait",
     "barrier block",
     "barrier warp",
-    "prefetch read",
-    "prefetch write",
     "load nontemporal",
     "store nontemporal",
     "fill",
@@ -161,6 +159,7 @@ pub fn all() -> BTreeSet<String> {
     all.extend(Space::ALL.iter().map(|space| format!("space {space}")));
     all.extend(Access::ALL.iter().map(|access| format!("access {access}")));
     all.extend(Factors::ALL.iter().map(|factors| format!("matmul {factors}")));
+    all.extend(Wanted::ALL.iter().map(|wanted| format!("prefetch {wanted}")));
     all.extend(Team::ALL.iter().map(|team| format!("matmul {team}")));
     all
 }
@@ -256,9 +255,7 @@ impl Features<'_> {
                 self.place(place);
                 self.temporality("store", *temporality);
             }
-            Op::Prefetch { write, .. } => {
-                self.note(true, if *write { "prefetch write" } else { "prefetch read" });
-            }
+            Op::Prefetch { wanted, .. } => self.note(true, format!("prefetch {wanted}")),
             Op::AsyncCopy { from, to, elements: _ } => [from, to].into_iter().for_each(|p| self.place(p)),
             Op::BoxCopy(copy) => self.note(copy.map.sizes.len() > 1, "box of several dimensions"),
             Op::Phase(_, how) => {

@@ -1,5 +1,7 @@
 //! Points by tiles whose loads go through shared memory, or are transposed in registers.
 
+mod pieces;
+
 use super::super::contraction::WARP;
 use super::super::transpose::{Transpose, Transposers};
 use super::{Lowered, Lowering};
@@ -13,78 +15,8 @@ impl Lowering<'_> {
     pub(super) fn transpose(&mut self, t: &Transpose) -> Lowered<()> {
         match t.tile.by {
             Transposers::Warps(warps) => self.transpose_by_warps(t, warps),
-            Transposers::Tiles(tiles) => self.transpose_in_registers(t, tiles),
+            Transposers::Tasks(pieces) => self.transpose_in_registers(t, &pieces),
         }
-    }
-
-    /// Tasks of so many tiles, each in registers.
-    fn transpose_in_registers(&mut self, t: &Transpose, each: i64) -> Lowered<()> {
-        let overflow = || CodegenError::overflow("a tile");
-        let expression = self.expression;
-        let extent = |l: LoopId| expression.dag.extent(l);
-        let size = t.tile.tile[0];
-        let others: Vec<LoopId> =
-            expression.loops.iter().copied().filter(|l| ![t.along, t.across].contains(l)).collect();
-        let mut sizes: Vec<i64> = others.iter().map(|&l| extent(l)).collect();
-        let tiles = [t.across, t.along].map(|l| (extent(l) + size - 1) / size);
-        // Squares of tiles one after the other: of what they read and write few pages are in use at once.
-        let beside = [8, 4, 2].into_iter().find(|by| tiles.iter().all(|n| n % by == 0)).unwrap_or(1);
-        sizes.extend(tiles.map(|n| n / beside).into_iter().chain([beside; 2]));
-        let opened = self.open_tasks(&sizes, each)?;
-        let numbers = opened.digits[others.len()..].to_vec();
-        others.iter().zip(&opened.digits).for_each(|(&l, digit)| self.set(l, digit.clone()));
-        let first = |square: usize| {
-            let tile = numbers[square].times(beside).and_then(|n| n.plus(&numbers[square + 2], 1));
-            tile.and_then(|tile| tile.times(size)).ok_or_else(overflow)
-        };
-        let (across, along) = (first(0)?, first(1)?);
-        self.tile_in_cases(t, [along, across], 0)?;
-        self.close_tasks(opened);
-        Ok(())
-    }
-
-    /// A tile that begins at these iterations: one at the end of a loop that is cut, from the loop of this number on, is another
-    /// case, of which it is known where it begins.
-    fn tile_in_cases(&mut self, t: &Transpose, first: [Affine; 2], number: usize) -> Lowered<()> {
-        let Some(&l) = [t.along, t.across].get(number) else { return self.points_of_tile(t, &first) };
-        let (size, extent) = (t.tile.tile[0], self.expression.dag.extent(l));
-        if extent % size == 0 {
-            return self.tile_in_cases(t, first, number + 1);
-        }
-        let outside = self.outside();
-        let end = extent / size * size;
-        let inside = Guard { expr: first[number].clone(), bound: end.into() };
-        let inside = self.b.holds(vec![inside], 1);
-        self.b.open_if(inside);
-        self.whole = self.whole.union(std::iter::once(l).collect());
-        self.tile_in_cases(t, first.clone(), number + 1)?;
-        self.return_to(&outside);
-        self.b.open_else(&[]);
-        let mut last = first;
-        last[number] = end.into();
-        self.tile_in_cases(t, last, number + 1)?;
-        self.return_to(&outside);
-        self.b.close_if(&[]);
-        Ok(())
-    }
-
-    /// The points of a tile: results are vectors along `along`. What lies along `across` is a column of as many rows, which
-    /// [`strided`](crate::kernels::strided) loads as they lie and transposes.
-    fn points_of_tile(&mut self, t: &Transpose, [along, across]: &[Affine; 2]) -> Lowered<()> {
-        let overflow = || CodegenError::overflow("a tile");
-        let size = t.tile.tile[0];
-        let left = self.expression.dag.extent(t.across) - across.as_constant().unwrap_or(0);
-        let outside = self.outside();
-        self.whole = self.whole.union(std::iter::once(t.across).collect());
-        for number in 0..size.min(left) {
-            self.lanes = Some((t.along, size as usize));
-            self.set(t.across, across.plus(&number.into(), 1).ok_or_else(overflow)?);
-            self.set(t.along, along.plus(&Affine::lane(1), 1).ok_or_else(overflow)?);
-            self.store()?;
-            self.frames.truncate(outside.depth());
-        }
-        self.return_to(&outside);
-        Ok(())
     }
 
     /// Transposes a square of vectors, whose elements are so many neighbours: blocks of elements change places, of one first,

@@ -5,7 +5,7 @@ use crate::features::Variant;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp, eval};
 use surject_kernel::{
     Access, Affine, Level, LoopKind, Mem, Op, Place, Region, Source, Space, Statement, Temporality, Type,
-    Value,
+    Value, Wanted,
 };
 
 impl Generator<'_> {
@@ -204,8 +204,8 @@ impl Generator<'_> {
             Variant::Alloc => self.alloc(),
             Variant::Prefetch => {
                 let mem = self.mem(|_| true)?;
-                let (at, write) = (self.affine(1), self.choices.once_in(2));
-                self.effect(Op::Prefetch { mem, at, write });
+                let (at, wanted) = (self.affine(1), self.choices.of(&Wanted::ALL)?);
+                self.effect(Op::Prefetch { mem, at, wanted });
             }
             Variant::AsyncCopy => {
                 let from = self.mem(|m| m.access.reads())?;

@@ -1,0 +1,46 @@
+//! Transpositions by the tasks of a CPU: pieces of tiles, whole and cut, through a stage and past the caches.
+
+use crate::parts::checked;
+
+/// Sizes that tiles divide and such that they do not, and those of less than a tile.
+const SIZES: [[i64; 2]; 5] = [[32, 64], [37, 50], [16, 33], [5, 70], [35, 16]];
+
+fn program([rows, columns]: [i64; 2]) -> String {
+    format!(
+        "func main(x: f32[2,{rows},{columns}]) -> (y) {{
+  y : f32[2,{columns},{rows}] =: over b<2, i<{columns}, j<{rows}: x[b,j,i] + 1.0f32
+}}
+"
+    )
+}
+
+#[test]
+fn pieces_have_all_tiles() {
+    for sizes in SIZES {
+        for pieces in ["task 1 1 group 1", "task 2 2 group 2", "task 1 8 group 4", "task 8 8 group 1"] {
+            for tile in ["8 8", "16 8", "8 4"] {
+                checked(&program(sizes), &format!("transpose i2 i1 tile {tile} {pieces} each 1 ahead past"));
+            }
+        }
+    }
+}
+
+/// Rows begin anywhere in a line: what one group has of the last line the next one completes.
+#[test]
+fn results_leave_a_stage_from_line_to_line() {
+    for sizes in SIZES {
+        for pieces in ["tile 16 8 task 2 16 group 1", "tile 8 8 task 1 16 group 2", "tile 8 4 task 3 16 group 8"] {
+            let schedule = format!("transpose i2 i1 {pieces} each 1 staged ahead past");
+            let kernel = checked(&program(sizes), &schedule);
+            assert!(kernel.contains("prefetch soon v0") && kernel.contains("nontemporal"), "{kernel}");
+        }
+    }
+}
+
+/// A row is a piece: the next one begins in the line in which it ends, which another task has.
+#[test]
+fn a_stage_has_whole_rows() {
+    let schedule = "kernel y_0\ntranspose i2 i1 tile 16 8 task 2 1 group 1 each 1 staged";
+    let error = crate::parts::fits(&program([37, 50]), schedule).unwrap_err();
+    assert!(error.contains("a row of 3 tiles is more than the 1 of a piece"), "{error}");
+}

@@ -1,0 +1,182 @@
+//! Points whose loads lie along another loop than results.
+
+use super::forms::of_a_task;
+use super::work;
+use crate::Cpu;
+use surject_codegen::kernels::expression::{AccessInfo, Expression};
+use surject_codegen::kernels::machine::{Proposal, Strategy};
+use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+use surject_codegen::kernels::transpose::{Pieces, TransposeTile, Transposers};
+
+/// The bytes of a line of the caches.
+const LINE: i64 = 64;
+
+/// Tiles of points, of which vectors are loaded along one loop and stored along another.
+pub struct Transposes(pub Cpu);
+
+impl Transposes {
+    pub(crate) const NAME: &'static str = "transposes";
+}
+
+/// From which part of the last cache on what is moved goes past the caches: something else is always there.
+const PAST: f64 = 0.75;
+
+/// From which part of the second cache on what is loaded next is prefetched.
+const AHEAD: f64 = 0.5;
+
+/// Lines of a row that are stored one after the other, before the next row.
+const GROUP: i64 = 4;
+
+/// Rows of tiles of a piece.
+const STRIP: i64 = 16;
+
+/// Tasks of a thread, where there is so much to do.
+const TASKS: i64 = 8;
+
+/// Operations of an element that is transposed: those of its vector, and its share of the exchanges.
+const EACH: f64 = 2.0;
+
+impl Strategy for Transposes {
+    fn name(&self) -> &'static str {
+        Transposes::NAME
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let lanes = self.0.lanes(expression)?;
+        let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+        let mut best: Option<Proposal> = None;
+        for loops in expression.transpositions() {
+            let Some(tile) = self.tile(expression, loops, lanes) else { continue };
+            let size = tile.tile[1].min(tile.tile[0]);
+            let schedule = Schedule { directives: vec![Directive::Transpose(tile)] };
+            let Ok(()) = fits(expression, &schedule) else { continue };
+            let cost = (work(expression) + EACH * points) / size as f64;
+            if best.as_ref().is_none_or(|b| cost < b.cost) {
+                best = Some(Proposal { schedule, cost });
+            }
+        }
+        best.ok_or_else(|| "no loads lie along another loop than results, or points meet".into())
+    }
+}
+
+impl Transposes {
+    /// The tiles of two loops, that along which results lie first.
+    fn tile(&self, expression: &Expression, loops: [String; 2], lanes: i64) -> Option<TransposeTile> {
+        let cpu = &self.0;
+        let [columns, rows] = [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
+        let accesses = expression.accesses();
+        let bytes = accesses.iter().map(|a| a.bytes as i64).max().unwrap_or(4);
+        let side = [16, 8, 4].into_iter().find(|&side| side <= lanes && side <= rows && side <= columns)?;
+        let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
+        let past = cpu.has_non_temporal_stores && moved >= PAST * cpu.last_cache as f64;
+        let alike = begin_alike(&accesses, &loops[0]);
+        let halves = 2 * cpu.vector_bytes as i64 == LINE && side == lanes && columns >= LINE / bytes && alike;
+        let [a, b] = match halves {
+            true => {
+                let row = past.then_some(columns * bytes);
+                self.of_lines(&accesses, &loops, [lanes, LINE / bytes], row)
+            }
+            false => [side, side],
+        };
+        let over = |n: i64, by: i64| (n + by - 1) / by;
+        let [wide, high] = [over(columns, a), over(rows, b)];
+        let staged = past && !(a * bytes >= LINE && alike);
+        let ahead = moved >= AHEAD * cpu.second_cache as f64;
+        let lines = match (past && !staged, halves) {
+            (true, _) => self.lines_past(&accesses, &loops),
+            (false, true) => 1,
+            (false, false) => GROUP,
+        };
+        let group = (lines * LINE / (a * bytes)).max(1);
+        let group = if staged { group } else { group.min(wide) };
+        let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
+        let others = (points / (columns * rows) as f64) as i64;
+        // What is staged is done in whole rows, of which each task has some.
+        let down = if staged { STRIP } else { 2 * STRIP };
+        let down = if past { down } else { STRIP }.min(high);
+        // Strips are about as long as each other: a short one touches as many lines of memory.
+        let down = over(high, over(high, down));
+        let pieces = others * over(high, down);
+        let tasks = ((EACH * points / cpu.task_operations) as i64).clamp(1, TASKS * cpu.threads as i64);
+        let right = if staged { wide } else { over(wide, over(tasks, pieces)) };
+        let right = over(right, group) * group;
+        let each = of_a_task(cpu, pieces * over(wide, right), EACH * points);
+        let pieces = Pieces { tiles: [down, right], group, each, staged, ahead, past };
+        Some(TransposeTile { loops, tile: [a, b], by: Transposers::Tasks(pieces) })
+    }
+}
+
+impl Transposes {
+    /// How many lines of a row of results are stored past the caches one after the other.
+    ///
+    /// Memory has parts that work at the same time, and which of them has a line is in its address: rows that are a multiple
+    /// of 256 bytes or more apart are written by few of them, unless each is written in several lines. But larger groups leave
+    /// the cache before they are read where columns meet in few places of it, or where two tiles share a line.
+    fn lines_past(&self, accesses: &[AccessInfo], [along, across]: &[String; 2]) -> i64 {
+        /// Rows are written by few parts of memory if they begin a multiple of so many bytes apart, and by very few if of so
+        /// many.
+        const APART: [i64; 2] = [256, 1024];
+        /// Columns so many bytes apart are read as one sequence already.
+        const NEAR: i64 = 2048;
+        /// Places of a cache that columns meet in are few if they are less.
+        const PLACES: i64 = 8;
+        let apart = |a: &AccessInfo, name: &str| a.stride(name) * a.bytes as i64;
+        let small = |a: &AccessInfo| {
+            let bytes = apart(a, along).abs();
+            let places = (self.0.second_cache as i64).checked_shr(bytes.trailing_zeros()).unwrap_or(0);
+            bytes % LINE != 0 || bytes <= NEAR || places < PLACES
+        };
+        let meet = |by: i64| accesses.iter().filter(|a| a.stored).all(|a| apart(a, across) % by == 0);
+        match APART.map(meet) {
+            [false, _] => 1,
+            [true, true] if !accesses.iter().filter(|a| !a.stored && a.stride(across) == 1).any(small) => GROUP,
+            _ => 2,
+        }
+    }
+
+    /// The sides of a tile where vectors are half a line and rows begin alike: of whole lines, which are then stored at once,
+    /// and not again in their other half when the next columns come.
+    ///
+    /// Where registers hold the lines of as many columns, those are read at once, too. Where they do not, a column is read
+    /// half a line at a time. But columns that meet in few places of the nearest cache push each other out of it before the
+    /// other halves are read. Then lines are read at once too, though registers do not hold them; in the caches that pays only
+    /// for rows that are pages apart themselves. Past the caches, where rows have so many bytes, such rows leave from a stage
+    /// instead.
+    fn of_lines(
+        &self,
+        accesses: &[AccessInfo],
+        [along, across]: &[String; 2],
+        [lanes, line]: [i64; 2],
+        past: Option<i64>,
+    ) -> [i64; 2] {
+        /// Lines that one place of the nearest cache has room for, and the bytes from one place to itself.
+        const WAYS: i64 = 8;
+        const PAGE: i64 = 4096;
+        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are. A stage has
+        /// little to gather for rows of so many bytes at most.
+        const NARROW: usize = 4;
+        const SHORT: i64 = 256;
+        let apart = |a: &AccessInfo, name: &str| a.stride(name) * a.bytes as i64;
+        let places = |bytes: i64| PAGE.checked_shr(bytes.trailing_zeros()).unwrap_or(0).max(1);
+        let turned = accesses.iter().filter(|a| !a.stored && a.stride(across) == 1);
+        let meet = turned.clone().any(|a| line > WAYS * places(apart(a, along)));
+        let pages = accesses.iter().filter(|a| a.stored).all(|a| apart(a, across) % PAGE == 0);
+        let cpu = &self.0;
+        let fits = line * LINE <= cpu.vector_registers * cpu.vector_bytes as i64;
+        let narrow = accesses.iter().any(|a| a.bytes < NARROW);
+        let pays = match past {
+            Some(row) => !pages && (!narrow || row <= SHORT),
+            None => !meet || pages,
+        };
+        let columns = if fits || pays { line } else { lanes };
+        [columns, if fits || pays && meet { line } else { lanes }]
+    }
+}
+
+/// Do rows of results along a loop all begin at the same place of a line?
+fn begin_alike(accesses: &[AccessInfo], along: &str) -> bool {
+    let stored = accesses.iter().filter(|a| a.stored);
+    stored.flat_map(|a| a.strides.iter().map(move |s| (a, s))).all(|(access, (name, stride))| {
+        name == along || stride * access.bytes as i64 % LINE == 0
+    })
+}
