@@ -29,6 +29,7 @@ use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
+use surject_codegen::kernels::running::Scanned;
 use surject_codegen::{Target, Which};
 use surject_kernel::Kernel;
 
@@ -214,7 +215,7 @@ impl Machine for Cpu {
     }
 
     /// A line that is long and has no others beside it is cut into blocks, which tasks share.
-    fn scan_block(&self, expression: &Expression, _along: &str, length: i64) -> Option<i64> {
+    fn scan_block(&self, expression: &Expression, &Scanned { length, .. }: &Scanned) -> Option<i64> {
         /// Elements of a block.
         const BLOCK: i64 = 1 << 16;
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();

@@ -111,8 +111,9 @@ impl Both {
             if machine.is_some() {
                 options.target = Target { threads: *threads, ..processor_named(machine)? };
             }
-            let scheduled = || scheduled(machine, schedules.clone(), *which);
-            options.lower.scheduled = kernels.then(scheduled).transpose()?;
+            let (schedules, which) =
+                if kernels { (schedules.clone(), *which) } else { (Schedules::default(), Which::Needed) };
+            options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)
         };

@@ -5,7 +5,7 @@ use crate::expression::dag::{Buf, buf};
 use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
-use crate::kernels::native::{Scheduled, Tasks};
+use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
 use crate::lower::in_place;
 use crate::lower::kernel::Kernel;
@@ -89,7 +89,8 @@ fn is_mostly_stored(expression: &Expression) -> bool {
 impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
-        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
+        let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
         let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
@@ -118,6 +119,15 @@ impl Stores<'_> {
             }
         });
         Ok(made("product", whole, &taken?, variables, scheduled))
+    }
+
+    /// The kernel of an expression that is a scan.
+    pub(crate) fn scan_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
+        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let variables = self.function.vars.len();
+        let expression = expression(whole, variables, &|at| self.buffer_type(at))?;
+        need(expression.is_typed(), "memory is read as bytes")?;
+        Ok(made("scan", whole, &expression, variables, scheduled))
     }
 
     /// How much of what an expression reads is computed.
