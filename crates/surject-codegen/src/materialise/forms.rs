@@ -136,24 +136,10 @@ impl<'a> Stores<'a> {
         let Attempt { field, whole, schedule } = attempt;
         match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field)? {
             // All sums of a short row are written out, and share their terms.
-            scan::Found::Scan(_) if schedule.outer_vector.is_some() => {
+            scan::Found::Scan if schedule.outer_vector.is_some() => {
                 Err(Refused("all sums of a short row are written out").into())
             }
-            scan::Found::Scan(scan) => match self.scan_of_ir(whole) {
-                Ok(kernel) => Ok(Outcome::Kernels(vec![kernel?])),
-                // It reads memory as what it is not: terms are stored first.
-                Err(_) => {
-                    let mut rest = whole.clone();
-                    let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
-                    let (first, load) = self.stored_first(&mut rest, scan.step, &own)?;
-                    let sum = scan.of_stored(&mut rest.dag, load)?;
-                    for output in &mut rest.outputs {
-                        let root = rest.dag.replaced(output.root, scan.node, sum);
-                        output.root = root.ok_or_else(|| CodegenError::overflow("an address"))?;
-                    }
-                    Ok(Outcome::Kernels(vec![first, self.scan_of_ir(&rest)??]))
-                }
-            },
+            scan::Found::Scan => Ok(Outcome::Kernels(self.scan_of_ir(whole)??)),
             scan::Found::First(inner) => Ok(Outcome::First(inner)),
         }
     }

@@ -6,7 +6,6 @@
 //!
 //! Kernels of the kernel IR do that ([`crate::kernels::running`]).
 
-use crate::CodegenError;
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
@@ -43,7 +42,7 @@ const COSTLY: f64 = 12.0;
 /// What a kernel with a scan becomes.
 pub enum Found {
     /// The kernel of the scan, and of what is computed from it point by point.
-    Scan(Box<Scan>),
+    Scan,
     /// The scan is stored first: it is read in another order, more than once, or beside other reductions.
     First(FieldId),
 }
@@ -61,37 +60,13 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
         let Some((scan, field)) = scan(dag, node) else { continue };
         let own = alone && dag[node].deps == over;
         if own && (field == top || !is_apart(dag, outputs, outer, &scan)) {
-            return Ok(Found::Scan(Box::new(scan)));
+            return Ok(Found::Scan);
         }
         if field != top {
             return Ok(Found::First(field));
         }
     }
     Err(Refused("no window of a reduction grows by a term"))
-}
-
-impl Scan {
-    /// The same scan, of terms that are stored: `load` is that of a step.
-    pub fn of_stored(&self, dag: &mut Dag, load: NodeId) -> Result<NodeId, CodegenError> {
-        let overflow = || CodegenError::overflow("a scan");
-        let Node::Reduce { op, loops, field, .. } = dag[self.node].node.clone() else {
-            return Err(CodegenError::malformed("a scan that is no reduction"));
-        };
-        let &[w] = &loops[..] else { return Err(CodegenError::malformed("a scan over several loops")) };
-        let (length, window) = (dag.extent(self.along), dag.extent(w));
-        let before = Lin::constant(if self.backwards { 0 } else { window - 1 });
-        let at = Lin::var(self.along).plus(&Lin::var(w), 1).and_then(|at| at.plus(&before, -1));
-        let at = at.ok_or_else(overflow)?;
-        let dtype = dag[load].dtype;
-        let Node::Load { buf, address, .. } = &dag[load].node else {
-            return Err(CodegenError::malformed("a stored term that is no load"));
-        };
-        let address = address.substitute(self.along, &at).ok_or_else(overflow)?;
-        let guards = vec![Guard { expr: at, bound: length }];
-        let inner = dag.add(Node::Load { buf: *buf, address, guards: guards.clone() }, dtype);
-        let body = dag.add(Node::Guarded { guards, fill: op.neutral(dtype), inner }, dtype);
-        Ok(dag.add(Node::Reduce { op, loops, body, field }, dtype))
-    }
 }
 
 /// Is what is computed from a scan better computed by a kernel of its own? It is no part of a scan where positions are
