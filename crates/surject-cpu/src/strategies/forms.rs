@@ -31,18 +31,25 @@ pub struct Scans(pub Cpu);
 impl Scans {
     /// Operations of a step of a line: it waits for the one before it.
     const STEP: f64 = 6.0;
-    /// Values of a step that leave registers for several vectors across lines, and how many these are; and of others.
+    /// Values of a step up to which steps are short, and vectors across lines as wide as so many bytes, which memory likes; of
+    /// others they have so many registers.
     const FEW: usize = 16;
-    const BESIDE: [i64; 2] = [8, 2];
+    const WIDE: i64 = 1024;
+    const BESIDE: i64 = 2;
+    /// The most lanes of a vector.
+    const LANES: i64 = 256;
     /// The fewest elements of a line in lanes.
     const LONG: i64 = 8;
 
-    /// The lanes across this many lines: of several registers, whose steps do not wait for each other, but as few as leave
-    /// every thread some.
+    /// The lanes across this many lines: of several registers, whose steps do not wait for each other and whose elements are
+    /// longer runs of memory, but as few as leave every thread some.
     fn across(&self, scanned: &Scanned, lines: i64, tasks: i64) -> i64 {
         let register = self.register(scanned);
-        let beside = Self::BESIDE[usize::from(scanned.values > Self::FEW)];
-        let most = (beside * register).min(lines).max(1);
+        let wide = match scanned.values <= Self::FEW {
+            true => Self::WIDE / scanned.bytes.max(1) as i64,
+            false => Self::BESIDE * register,
+        };
+        let most = wide.max(register).min(Self::LANES).min(lines).max(1);
         let lanes = 1 << most.ilog2();
         let threads = tasks.min(self.0.threads as i64);
         let each = |lanes: &i64| *lanes <= register || (lines + lanes - 1) / lanes >= threads;
