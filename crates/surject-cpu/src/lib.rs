@@ -29,6 +29,7 @@ use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
 use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
+use surject_codegen::kernels::running::Scanned;
 use surject_codegen::{Target, Which};
 use surject_kernel::Kernel;
 
@@ -226,11 +227,15 @@ impl Machine for Cpu {
         self.vector_bytes
     }
 
-    /// A line that is long and has no others beside it is cut into blocks, which tasks share.
-    fn scan_block(&self, expression: &Expression, _along: &str, length: i64) -> Option<i64> {
-        /// Elements of a block.
+    /// A line that is long and has none beside it for the other threads is cut into blocks, which tasks share. Its terms are
+    /// computed twice.
+    fn scan_block(&self, expression: &Expression, &Scanned { length, .. }: &Scanned) -> Option<i64> {
+        /// Elements of a block, at least.
         const BLOCK: i64 = 1 << 16;
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
-        (points / length as f64 <= 2.0 && length >= 4 * BLOCK).then_some(BLOCK)
+        let lines = points / length.max(1) as f64;
+        // Next to functions the rest does not count.
+        let least = if expression.has_formulas() { 4.0 } else { 2.0 };
+        (least * lines <= self.threads as f64 && length >= 4 * BLOCK).then_some(BLOCK)
     }
 }

@@ -56,3 +56,31 @@ fn columns_that_nearly_fill_a_vector_are_tiles() {
 ";
     check(program, "avx512", &["jam i0.i", "vectorise i1.i"]);
 }
+
+/// Lines in lanes and lines that are neighbours in lanes, forwards and backwards, with vectors that are not whole.
+#[test]
+fn lines_are_scanned_in_lanes() {
+    let sum = "func main(x: f32[5,1100]) -> (y) {
+  y : f32[5,1100] =:+ over i<5, j<1100, k<1100 at [i,j]: (x[i,j + k - 1099] where 0 <= j + k - 1099 < 1100 else -0.0f32)
+}
+";
+    check(sum, "avx512", &["scan i1 lanes 16 lines 5 block 32\n"]);
+    check(sum, "avx2", &["scan i1 lanes 8 lines 5 block 32\n"]);
+    check(sum, "generic", &["scan i1 lanes 1 lines 5 block 33\n"]);
+    let largest = "func main(x: f32[70,43]) -> (y) {
+  y : f32[70,43] =:max over i<70, j<43, k<70 at [i,j]: (x[i + k,j] where 0 <= i + k < 70 else -inf_f32)
+}
+";
+    check(largest, "avx512", &["scan i0 across i1 lanes 32 lines 2 keys\n"]);
+    check(largest, "generic", &["scan i0 lanes 1 lines 43 keys\n"]);
+}
+
+/// Tasks have as many lines, but for the last one.
+#[test]
+fn tasks_share_lines_that_they_do_not_divide() {
+    let program = "func main(x: i32[1021,1019]) -> (y) {
+  y : i32[1021,1019] =:+ over i<1021, j<1019, k<1019 at [i,j]: (x[i,j + k] where 0 <= j + k < 1019 else 0i32)
+}
+";
+    chosen(program, "avx512", &["scan i1 lanes 16 lines 16\n"]);
+}

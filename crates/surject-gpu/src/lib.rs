@@ -39,6 +39,7 @@ use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::Product;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy, choose};
+use surject_codegen::kernels::running::Scanned;
 use surject_codegen::kernels::schedule::Schedule;
 
 /// A GPU: what its multiprocessors can do.
@@ -232,10 +233,11 @@ impl Machine for Gpu {
 
     /// A line that a block scans at once needs no blocks, nor do lines that are as many as the machine has threads. What
     /// comes before the blocks is few enough to be a reduction each.
-    fn scan_block(&self, expression: &Expression, along: &str, length: i64) -> Option<i64> {
+    fn scan_block(&self, expression: &Expression, scanned: &Scanned) -> Option<i64> {
         /// What comes before this many blocks takes less than their results.
         const BLOCKS: i64 = 2048;
-        if Scans::is_next(expression, along) {
+        let length = scanned.length;
+        if Scans::is_next(expression, &scanned.along) {
             let block = if length > BLOCKS * Scans::LINE { Scans::LONGEST } else { Scans::LINE };
             return (length > Scans::LONGEST).then_some(block);
         }

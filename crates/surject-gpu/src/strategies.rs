@@ -8,7 +8,7 @@ use crate::Gpu;
 use crate::model::model;
 use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::running::{Running, Scanners};
+use surject_codegen::kernels::running::{Running, Scanned, Scanners};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_codegen::kernels::transpose::{TransposeTile, Transposers};
 use surject_kernel::Level;
@@ -545,7 +545,7 @@ impl Strategy for Scans {
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         /// The threads of a block that have lines of their own.
         const ACROSS: i64 = 64;
-        let (along, length) = expression.scanned().ok_or("the expression is no scan")?;
+        let Scanned { along, length, .. } = expression.scanned().ok_or("the expression is no scan")?;
         let loops = expression.loops();
         let warp = self.0.warp;
         let running = if Scans::is_next(expression, &along) {

@@ -1,4 +1,5 @@
-//! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`).
+//! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`). What the
+//! emitter has no form for, scans, comes from the kernel IR in both.
 //!
 //! ```sh
 //! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME] [--schedule FILE]
@@ -111,8 +112,9 @@ impl Both {
             if machine.is_some() {
                 options.target = Target { threads: *threads, ..processor_named(machine)? };
             }
-            let scheduled = || scheduled(machine, schedules.clone(), *which);
-            options.lower.scheduled = kernels.then(scheduled).transpose()?;
+            let (schedules, which) =
+                if kernels { (schedules.clone(), *which) } else { (Schedules::default(), Which::Needed) };
+            options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)
         };

@@ -2,7 +2,7 @@
 
 use super::contraction::{Feed, MatrixUnit, Share};
 use super::fault::Fault;
-use super::running::Scanners;
+use super::running::{LineScan, Scanners};
 use super::schedule::{Directive, Schedule};
 use super::transpose::Transposers;
 use surject_ir::named;
@@ -86,8 +86,12 @@ impl Directive {
             },
             Directive::Scan(running) => match running.by {
                 Scanners::Threads { .. } => vec![(Ability::Threads, "threads")],
-                Scanners::Lanes { lanes: 1, .. } => vec![(Ability::Tasks, "lines")],
-                Scanners::Lanes { .. } => vec![(Ability::Vectors, "lanes"), (Ability::Tasks, "lines")],
+                Scanners::Lanes(LineScan { lanes, keys, .. }) => {
+                    let mut needs = vec![(Ability::Tasks, "lines")];
+                    needs.extend((lanes > 1).then_some((Ability::Vectors, "lanes")));
+                    needs.extend(keys.then_some((Ability::Keys, "keys")));
+                    needs
+                }
             },
         }
     }

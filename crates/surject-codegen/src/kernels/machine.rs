@@ -2,6 +2,7 @@
 
 use super::ability::Ability;
 use super::expression::Expression;
+use super::running::Scanned;
 use super::schedule::{Schedule, ScheduleError, Schedules, resolve};
 use crate::CodegenError;
 use std::fmt;
@@ -58,9 +59,9 @@ pub trait Machine {
         None
     }
 
-    /// In blocks of how many elements an expression is made that scans lines of this length along a loop; `None`: as the reduction that it is written
+    /// In blocks of how many elements an expression is made that scans lines; `None`: as the reduction that it is written
     /// as, or as the machine's strategies see fit.
-    fn scan_block(&self, _: &Expression, _along: &str, _length: i64) -> Option<i64> {
+    fn scan_block(&self, _: &Expression, _: &Scanned) -> Option<i64> {
         None
     }
 

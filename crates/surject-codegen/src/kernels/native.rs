@@ -41,6 +41,8 @@ pub trait Native: Machine {
 /// Which kernels of a compiled program come from the kernel IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
+    /// Those that [`crate::lower()`] does not make by itself: scans.
+    Needed,
     /// Those of the assignments that have a schedule of the user, and those that the machine takes ([`Native::takes`]).
     Chosen,
     /// Those of all assignments and library operations that have kernels: by the machine's choice where the user gives no

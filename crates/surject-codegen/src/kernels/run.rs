@@ -114,7 +114,7 @@ pub fn kernels(
         // The temporaries stand behind the variables and the target.
         let buf = |number: usize| Buf((function.vars.len() + 1 + number) as u32);
         let scanned = expression.scanned().filter(|_| given.is_none());
-        let block = scanned.and_then(|(along, length)| machine.scan_block(expression, &along, length));
+        let block = scanned.and_then(|scanned| machine.scan_block(expression, &scanned));
         if let Some(block) = block {
             let numbers = [temporaries.len(), temporaries.len() + 1].map(|number| (number, buf(number)));
             if let Some(scan) = expression.in_scan_blocks(block, numbers)? {

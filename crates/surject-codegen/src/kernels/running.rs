@@ -5,15 +5,20 @@
 //! inside of a warp and through shared memory between warps, and join what comes before to their own.
 //!
 //! On a CPU lanes take the place of threads: they are neighbours along another loop, or else each vector of a line is scanned
-//! in registers, and joined to what comes before it.
+//! in registers, and joined to what comes before it. Long sums of floats are made in blocks of so many steps, which keeps their
+//! error small: each begins anew, and what came before it is added to all of its results.
 
 use super::contraction::WARP;
 use super::expression::Expression;
+use super::expression::joined_in;
 use super::fault::Fault;
 use super::scan::only_scan;
 use crate::expression::address::LoopId;
+use crate::expression::dag::NodeId;
+use crate::schedule::blocks;
 use crate::schedule::scan::Scan;
 use std::fmt;
+use surject_ir::AccOp;
 
 /// How lines are shared by threads, or done in lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,12 +42,46 @@ pub enum Scanners {
         each: i64,
     },
     /// Tasks, in vectors.
-    Lanes {
-        /// The lanes of a vector.
-        lanes: i64,
-        /// The lines of a task, or as many vectors across lines; it divides all of them.
-        lines: i64,
-    },
+    Lanes(LineScan),
+}
+
+/// How the lines of tasks are scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineScan {
+    /// The lanes of a vector.
+    pub lanes: i64,
+    /// The lines of a task, or as many vectors across lines; the last task may have fewer.
+    pub lines: i64,
+    /// The steps of a block of a line, if it has several: elements, or vectors of a line in lanes.
+    pub block: Option<i64>,
+    /// Are floats compared as integers?
+    pub keys: bool,
+}
+
+/// What is scanned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scanned {
+    /// The loop along a line.
+    pub along: String,
+    /// How often it runs.
+    pub length: i64,
+    /// The bytes of the widest value that is computed with, of the line and of the results.
+    pub bytes: usize,
+    /// How many values are computed with for a result.
+    pub values: usize,
+    /// Is it a sum of floats, whose error grows along a line?
+    pub sums_floats: bool,
+    /// Is it the largest or the smallest float?
+    pub compares_floats: bool,
+}
+
+impl Scanned {
+    /// The steps of a block that keep the error of so many small, where they are worth blocks.
+    pub fn block(&self, steps: i64) -> Option<i64> {
+        /// Fewer steps are no block.
+        const LEAST: i64 = 32;
+        blocks::halfway(steps, LEAST).filter(|_| self.sums_floats)
+    }
 }
 
 impl fmt::Display for Running {
@@ -53,13 +92,18 @@ impl fmt::Display for Running {
         }
         match self.by {
             Scanners::Threads { threads, each } => write!(f, " threads {threads} each {each}"),
-            Scanners::Lanes { lanes, lines } => write!(f, " lanes {lanes} lines {lines}"),
+            Scanners::Lanes(LineScan { lanes, lines, block, keys }) => {
+                write!(f, " lanes {lanes} lines {lines}")?;
+                block.map_or(Ok(()), |block| write!(f, " block {block}"))?;
+                if keys { write!(f, " keys") } else { Ok(()) }
+            }
         }
     }
 }
 
 impl Running {
-    const FORM: &str = "a scan is `scan ALONG [across ACROSS] threads N each N` or `… lanes N lines N`";
+    const FORM: &str =
+        "a scan is `scan ALONG [across ACROSS] threads N each N` or `… lanes N lines N [block N] [keys]`";
 
     /// Reads what stands behind `scan`.
     pub(crate) fn read(words: &[&str]) -> Result<Running, Fault> {
@@ -73,8 +117,18 @@ impl Running {
             ["threads", threads, "each", each] => {
                 Scanners::Threads { threads: number(threads)?, each: number(each)? }
             }
-            ["lanes", lanes, "lines", lines] => {
-                Scanners::Lanes { lanes: number(lanes)?, lines: number(lines)? }
+            ["lanes", lanes, "lines", lines, rest @ ..] => {
+                let (lanes, lines) = (number(lanes)?, number(lines)?);
+                let (block, rest) = match rest {
+                    ["block", block, rest @ ..] => (Some(number(block)?), rest),
+                    _ => (None, rest),
+                };
+                let keys = match rest {
+                    [] => false,
+                    ["keys"] => true,
+                    _ => return Err(Self::FORM.into()),
+                };
+                Scanners::Lanes(LineScan { lanes, lines, block, keys })
             }
             _ => return Err(Self::FORM.into()),
         };
@@ -83,7 +137,7 @@ impl Running {
 }
 
 /// The most lanes of a vector.
-const MAX_LANES: i64 = 64;
+const MAX_LANES: i64 = 256;
 
 /// A scan that fits an expression.
 #[derive(Clone, Debug)]
@@ -101,27 +155,29 @@ impl RunningScan {
         let shared = self.across.unwrap_or(self.scan.along);
         let whole = match self.running.by {
             Scanners::Threads { threads, each } => threads * each,
-            Scanners::Lanes { lanes, .. } => lanes,
+            Scanners::Lanes(LineScan { lanes, .. }) => lanes,
         };
         if self.expression.dag.extent(shared) % whole == 0 { Vec::new() } else { vec![shared] }
     }
 }
 
 impl Expression {
-    /// The loop that the expression scans, if that is all that it reduces, and how often it runs.
-    pub fn scanned(&self) -> Option<(String, i64)> {
+    /// The scan of the expression, if that is all that it reduces.
+    pub fn scanned(&self) -> Option<Scanned> {
         let mut dag = self.dag.clone();
         let scan = only_scan(self, &mut dag)?.0;
-        Some((self.name(scan.along), dag.extent(scan.along)))
+        let dtype = dag[scan.node].dtype;
+        let roots: Vec<NodeId> = self.outputs.iter().map(|o| o.root).chain([scan.step]).collect();
+        let sizes = self.outputs.iter().map(|o| dag[o.root].dtype).chain([dtype]);
+        Some(Scanned {
+            along: self.name(scan.along),
+            length: dag.extent(scan.along),
+            bytes: sizes.map(|dtype| joined_in(dtype, scan.op).size()).max().unwrap_or(1),
+            values: dag.all_reachable(&roots).len(),
+            sums_floats: blocks::round(scan.op, dtype),
+            compares_floats: dtype.is_float() && matches!(scan.op, AccOp::Max | AccOp::Min),
+        })
     }
-}
-
-/// The lines of a scan, or how many vectors are across them.
-fn lines_of(expression: &Expression, scan: &Scan, across: Option<LoopId>, lanes: i64) -> Option<i64> {
-    let beside = |l: &&LoopId| **l != scan.along && Some(**l) != across;
-    let vectors = across.map_or(1, |l| (expression.dag.extent(l) + lanes - 1) / lanes);
-    let loops = expression.loops.iter().filter(beside);
-    loops.map(|&l| expression.dag.extent(l)).try_fold(vectors, i64::checked_mul)
 }
 
 /// Checks a scan against an expression; an error says what does not fit.
@@ -162,16 +218,19 @@ pub(crate) fn fit(expression: &Expression, running: &Running) -> Result<RunningS
                 return Err(format!("a line has {length} elements, and a block {}", threads * each).into());
             }
         }
-        Scanners::Lanes { lanes, lines } => {
+        Scanners::Lanes(LineScan { lanes, lines, block, keys }) => {
             if !(1..=MAX_LANES).contains(&lanes) || across.is_none() && !(lanes as u64).is_power_of_two() {
                 return Err(format!(
                     "a vector has 1 to {MAX_LANES} lanes, along a line a power of two of them, not {lanes}"
                 )
                 .into());
             }
-            let all = lines_of(expression, &scan, across, lanes).ok_or("more lines than numbers")?;
-            if lines < 1 || all % lines != 0 {
-                return Err(format!("{lines} lines of a task do not divide {all}").into());
+            if lines < 1 || block.is_some_and(|block| block < 1) {
+                return Err("a task has one line or more, and a block one step or more".into());
+            }
+            let dtype = own.dag[scan.node].dtype;
+            if keys && !(dtype.is_float() && matches!(scan.op, AccOp::Max | AccOp::Min)) {
+                return Err(Fault::of("keys", "it wants no largest or smallest float"));
             }
         }
     }

@@ -37,7 +37,9 @@
 //! prefetched meanwhile; with `past` results go past the caches.
 //!
 //! `scan i0 threads 256 each 4` is one for scans: the threads of a block share a line along `i0`, of which each has so many
-//! neighbours. With `across i1` threads are neighbours along `i1` instead, and each runs through lines of its own.
+//! neighbours. With `across i1` threads are neighbours along `i1` instead, and each runs through lines of its own. `scan i0 lanes 16
+//! lines 128 block 32 keys` is one for a CPU: a task has 128 lines, whose vectors of 16 lanes are scanned one after the other, in
+//! blocks of 32 vectors that begin anew, and floats are compared as integers; with `across i1` lanes are neighbours along `i1`.
 //!
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the

@@ -15,7 +15,7 @@ use crate::normalise::pulled::Pulled;
 use crate::schedule::contraction::dots::{self, Block, Dots};
 use crate::schedule::contraction::{self, Contraction, Scratch, analyse};
 use crate::schedule::refused::{Fit, Refused};
-use crate::schedule::scan::{self, Lanes};
+use crate::schedule::scan;
 use crate::schedule::units::outside;
 use crate::schedule::{self, Schedule, halo, split_reduction, term_cache, unroll_jam};
 use std::sync::Arc;
@@ -130,29 +130,16 @@ impl<'a> Stores<'a> {
         }
     }
 
-    /// Windows that grow by a term.
+    /// Windows that grow by a term: kernels of the kernel IR.
     fn scanned(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
+        self.scheduled.ok_or(Refused("the machine has no strategies"))?;
         let Attempt { field, whole, schedule } = attempt;
         match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field)? {
             // All sums of a short row are written out, and share their terms.
-            scan::Found::Scan(_) if schedule.outer_vector.is_some() => {
+            scan::Found::Scan if schedule.outer_vector.is_some() => {
                 Err(Refused("all sums of a short row are written out").into())
             }
-            scan::Found::Scan(mut scan) => {
-                let mut rest = std::mem::take(whole);
-                let mut kernels = Vec::new();
-                let lanes = scan.lanes(&rest.dag, &rest.outputs, &rest.outer);
-                if lanes == Lanes::None && scan.costly(&rest.dag) {
-                    let own: Vec<LoopId> = rest.dag[scan.step].deps.loops().collect();
-                    let (first, load) = self.stored_first(&mut rest, scan.step, &own)?;
-                    kernels.push(first);
-                    scan.step = load;
-                }
-                let kernel =
-                    crate::lower::scan::emit(&rest.dag, &rest.outputs, &scan, schedule, self.target)?;
-                kernels.push(kernel);
-                Ok(Outcome::Kernels(kernels))
-            }
+            scan::Found::Scan => Ok(Outcome::Kernels(self.scan_of_ir(whole)??)),
             scan::Found::First(inner) => Ok(Outcome::First(inner)),
         }
     }

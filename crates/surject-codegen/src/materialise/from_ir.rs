@@ -5,7 +5,7 @@ use crate::expression::dag::{Buf, buf};
 use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
-use crate::kernels::native::{Scheduled, Tasks};
+use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
 use crate::lower::in_place;
 use crate::lower::kernel::Kernel;
@@ -60,15 +60,26 @@ pub(crate) fn made(
     variables: usize,
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
+    let kernel = made_of(name, expression, variables, scheduled)?;
+    let in_place = in_place::operands(dag, outputs, None, None);
+    Ok(Kernel { in_place, ..kernel })
+}
+
+/// The same, where no result may lie where an operand does.
+fn made_of(
+    name: &str,
+    expression: &Expression,
+    variables: usize,
+    scheduled: &Scheduled,
+) -> Result<Kernel, CodegenError> {
     let made = run::kernel(expression, &*scheduled.machine, name)?;
     let place = |tensor: &Tensor| match tensor {
         Tensor::Temporary(number) => Buf((variables + number) as u32),
         Tensor::Var(var) => buf(*var),
-        Tensor::Target => outputs[0].to,
+        Tensor::Target => expression.outputs[0].to,
     };
     let kernel = kernel(&made.launch, &place, scheduled)?;
-    let in_place = in_place::operands(dag, outputs, None, None);
-    Ok(Kernel { cycles: made.cost.unwrap_or_default(), in_place, ..kernel })
+    Ok(Kernel { cycles: made.cost.unwrap_or_default(), ..kernel })
 }
 
 /// How much of what an expression reads the program computes.
@@ -89,7 +100,8 @@ fn is_mostly_stored(expression: &Expression) -> bool {
 impl Stores<'_> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
-        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
+        let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
         let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
@@ -118,6 +130,40 @@ impl Stores<'_> {
             }
         });
         Ok(made("product", whole, &taken?, variables, scheduled))
+    }
+
+    /// The kernels of an expression that is a scan: one, or those of its blocks.
+    pub(crate) fn scan_of_ir(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let variables = self.function.vars.len();
+        let expression = expression(whole, variables, &|at| self.buffer_type(at))?;
+        need(expression.is_typed(), "memory is read as bytes")?;
+        Ok(self.in_scan_blocks(&expression, scheduled).and_then(|blocks| match blocks {
+            Some(kernels) => Ok(kernels),
+            None => Ok(vec![made("scan", whole, &expression, variables, scheduled)?]),
+        }))
+    }
+
+    /// The kernels of the blocks of lines, if the machine scans them so.
+    fn in_scan_blocks(
+        &mut self,
+        expression: &Expression,
+        scheduled: &Scheduled,
+    ) -> Result<Option<Vec<Kernel>>, CodegenError> {
+        let scanned = expression.scanned();
+        let Some(block) = scanned.and_then(|s| scheduled.machine.scan_block(expression, &s)) else {
+            return Ok(None);
+        };
+        let (variables, first) = (self.function.vars.len(), self.temporaries.len());
+        let temporaries = [first, first + 1].map(|number| (number, Buf((variables + number) as u32)));
+        let Some(blocks) = expression.in_scan_blocks(block, temporaries)? else { return Ok(None) };
+        temporaries.iter().for_each(|_| _ = self.temporary(blocks.temporary.clone()));
+        let named = [("scan_sums", &blocks.sums), ("scan_before", &blocks.before)].into_iter();
+        let named = named.chain(blocks.results.iter().map(|results| ("scan", results)));
+        named
+            .map(|(name, part)| made_of(name, part, variables, scheduled))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// How much of what an expression reads is computed.

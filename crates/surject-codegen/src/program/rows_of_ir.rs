@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::kernels::native::Scheduled;
+use crate::kernels::native::{Scheduled, Which};
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::Recipe;
 use crate::materialise::from_ir;
@@ -17,7 +17,7 @@ pub(crate) fn take(
     lowered: &mut Lowered,
     scheduled: Option<&Scheduled>,
 ) -> Result<(), CodegenError> {
-    let Some(scheduled) = scheduled else { return Ok(()) };
+    let Some(scheduled) = scheduled.filter(|s| s.which != Which::Needed) else { return Ok(()) };
     let mut steps = std::mem::take(&mut lowered.steps);
     let mut taker = Taker { function, lowered, scheduled, known: HashMap::new() };
     let taken = taker.steps(&mut steps);

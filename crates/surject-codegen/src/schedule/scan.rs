@@ -4,13 +4,7 @@
 //! a term leaves the window, is `y[i] = y[i - 1] ⊕ term`, or from the other end `y[i] = y[i + 1] ⊕ term`: one step
 //! an output instead of one a term. Nothing is subtracted.
 //!
-//! Lanes lie across, along a loop whose neighbours lie next to each other in memory; then no order is changed but that of
-//! the operands. Where that is the loop of the scan itself, a vector is scanned in its registers, by as many steps as its
-//! number of lanes has bits, and joined with what came before it: lines of `f32` take a fifth of the time of one element
-//! after the other, whose steps wait for each other.
-//!
-//! Long lines of floats are summed in blocks ([`crate::schedule::blocks`]): each begins anew, and what came before it is added to all
-//! of its results. That is one addition more for each, of which no step waits for another.
+//! Kernels of the kernel IR do that ([`crate::kernels::running`]).
 
 use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
@@ -48,7 +42,7 @@ const COSTLY: f64 = 12.0;
 /// What a kernel with a scan becomes.
 pub enum Found {
     /// The kernel of the scan, and of what is computed from it point by point.
-    Scan(Scan),
+    Scan,
     /// The scan is stored first: it is read in another order, more than once, or beside other reductions.
     First(FieldId),
 }
@@ -65,9 +59,8 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
     for node in reductions {
         let Some((scan, field)) = scan(dag, node) else { continue };
         let own = alone && dag[node].deps == over;
-        let in_lanes = scan.lanes(dag, outputs, outer) != Lanes::None;
-        if own && (field == top || in_lanes || !epilogue(dag, outputs, node)) {
-            return Ok(Found::Scan(scan));
+        if own && (field == top || !is_apart(dag, outputs, outer, &scan)) {
+            return Ok(Found::Scan);
         }
         if field != top {
             return Ok(Found::First(field));
@@ -76,41 +69,18 @@ pub fn find(dag: &mut Dag, outputs: &[Output], outer: &[LoopId], top: FieldId) -
     Err(Refused("no window of a reduction grows by a term"))
 }
 
-/// What lies in the lanes of a scan.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Lanes {
-    /// Neighbours along a loop beside that of the scan.
-    Across(LoopId),
-    /// Neighbours along the loop of the scan.
-    Along,
-    /// Nothing: lines are done element by element.
-    None,
-}
-
-impl Scan {
-    /// Lanes lie along a loop whose neighbours lie next to each other.
-    pub fn lanes(&self, dag: &Dag, outputs: &[Output], order: &[LoopId]) -> Lanes {
-        let mut neighbours =
-            order.iter().copied().filter(|&l| outputs.iter().all(|o| o.address.coeff(l) == 1));
-        match neighbours.next() {
-            Some(l) if l != self.along => Lanes::Across(l),
-            Some(l) if dag.extent(l) >= LONG => Lanes::Along,
-            _ => Lanes::None,
-        }
-    }
-
-    /// Is the term of a step better computed in lanes, and stored first?
-    pub fn costly(&self, dag: &Dag) -> bool {
-        let work: f64 = dag.all_reachable(&[self.step]).into_iter().map(|n| node_cost(dag, n)).sum();
-        work >= COSTLY
-    }
-}
-
-/// Is much computed from a scan?
-fn epilogue(dag: &Dag, outputs: &[Output], node: NodeId) -> bool {
+/// Is what is computed from a scan better computed by a kernel of its own? It is no part of a scan where positions are
+/// gathered, and not in lanes where no results lie next to each other.
+fn is_apart(dag: &Dag, outputs: &[Output], order: &[LoopId], scan: &Scan) -> bool {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-    let after = dag.reachable(&roots).into_iter().filter(|&n| n != node);
-    after.map(|n| node_cost(dag, n)).sum::<f64>() >= COSTLY
+    let gathers = |&n: &NodeId| matches!(dag[n].node, Node::Gather { .. } | Node::Param(..));
+    if dag.all_reachable(&roots).iter().any(gathers) {
+        return true;
+    }
+    let next = |&l: &LoopId| outputs.iter().all(|o| o.address.coeff(l) == 1);
+    let in_lanes = order.iter().copied().find(next).is_some_and(|l| l != scan.along || dag.extent(l) >= LONG);
+    let after = dag.reachable(&roots).into_iter().filter(|&n| n != scan.node);
+    !in_lanes && after.map(|n| node_cost(dag, n)).sum::<f64>() >= COSTLY
 }
 
 /// A reduction as a scan along a loop that it depends on, and its field.
@@ -184,11 +154,4 @@ fn vanishes(dag: &Dag, body: NodeId, along: LoopId, op: AccOp, span: &RangeInclu
             _ => false,
         }
     })
-}
-
-/// Registers of values that are scanned side by side: a step waits for the one before it, and a line of memory that is
-/// far from the next should be one of several. Where a step is long, there is no room for so many.
-pub(crate) fn side_by_side(dag: &Dag, roots: &[NodeId]) -> usize {
-    const SHORT: usize = 16;
-    if dag.all_reachable(roots).len() <= SHORT { 8 } else { 2 }
 }

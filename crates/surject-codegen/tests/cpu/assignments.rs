@@ -8,7 +8,7 @@ use surject_ir::{Buffer, DType, Scalar};
 pub fn check_text(text: &str, words: &[&str]) {
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let target = Target { threads: 2, ..Target::wide() };
-    let plan = lower(&program, "main", &target).unwrap().plan.to_string();
+    let plan = lowered(&program, "main", &target).plan.to_string();
     for word in words {
         assert!(plan.contains(word), "no `{word}` in\n{plan}");
     }

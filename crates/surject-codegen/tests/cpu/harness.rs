@@ -1,11 +1,12 @@
 //! Compiles and runs functions, and compares with the interpreter.
 
-use surject_codegen::{LoweredModule, Target, Thresholds, lower};
+use surject_codegen::{LoweredModule, Options, Scheduled, Target, Thresholds, Which, lower_with};
 use surject_index::Space;
 use surject_ir::{
     Buffer, DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var,
 };
 use surject_mlir::jit::{self, JitOptions};
+use surject_mlir::{CompileOptions, Processor};
 use surject_runtime::tiles::Tiles;
 
 /// Numbers of 64 bits that look random, of which the high bits are the better ones.
@@ -39,6 +40,13 @@ pub fn values(ty: &TensorType, seed: u64) -> Buffer {
         buffer.set(i, value);
     }
     buffer
+}
+
+/// A function of a program as kernels of the emitter, and of the kernel IR where the emitter has no form.
+pub fn lowered(program: &Program, name: &str, target: &Target) -> LoweredModule {
+    let scheduled = CompileOptions::of(target.clone(), Processor::Host).lower.scheduled;
+    let scheduled = scheduled.map(|scheduled| Scheduled { which: Which::Needed, ..scheduled });
+    lower_with(program, name, target, &Options { scheduled, ..Options::default() }).unwrap()
 }
 
 /// Compiles and runs a lowered module.
@@ -184,7 +192,7 @@ pub fn check_on(
     surject_ir::verify(&program).unwrap();
     let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
     let run = |target: &Target| {
-        let module = lower(&program, &name, target).unwrap();
+        let module = lowered(&program, &name, target);
         let found = execute(&module, &args);
         for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
             if let Err(error) = compare(a, b, tolerance) {

@@ -1,7 +1,7 @@
 //! How far long sums are from those in twice as many bits.
 
 use crate::harness::*;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_ir::{Buffer, DType, Program, Scalar};
 
 /// Numbers between 1 and 2: their sums grow, and so does what each addition is rounded by.
@@ -55,7 +55,7 @@ fn check_error_to(text: &str, most: f64, word: &str, exact: Exact<'_>) {
     let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
     let mut plans = String::new();
     for target in [Target::host(), small(Target::host()), small(half_lines()), eager] {
-        let module = lower(&program, "main", &target).unwrap();
+        let module = lowered(&program, "main", &target);
         for (found, exact) in execute(&module, &args).iter().map(all).zip(&exact) {
             let largest = exact.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             let unit = f64::from(f32::EPSILON) * largest.log2().floor().exp2();

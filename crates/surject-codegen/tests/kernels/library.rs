@@ -6,6 +6,7 @@ use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::library::Call;
 use surject_codegen::kernels::machine::{Machine, Spread, Strategy};
 use surject_codegen::kernels::run::{assignments, calls, kernels, run};
+use surject_codegen::kernels::running::Scanned;
 use surject_codegen::kernels::schedule::Schedules;
 use surject_ir::testing::random_args;
 use surject_ir::{Buffer, Program, interp};
@@ -104,7 +105,7 @@ impl Machine for Blocks {
         Toy.strategies()
     }
 
-    fn scan_block(&self, _: &Expression, _: &str, _: i64) -> Option<i64> {
+    fn scan_block(&self, _: &Expression, _: &Scanned) -> Option<i64> {
         Some(self.0)
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
-use surject_codegen::kernels::running::{Running, Scanners};
+use surject_codegen::kernels::running::{LineScan, Running, Scanned, Scanners};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_codegen::kernels::transpose::{Pieces, TransposeTile, Transposers};
 use surject_ir::testing::Rng;
@@ -278,11 +278,14 @@ fn form(rng: &mut Rng, expression: &Expression) -> Option<Schedule> {
     }
     let lines = *rng.pick(&[1i64, 2, 3]);
     let directive = match expression.scanned() {
-        Some((along, _)) => {
+        Some(Scanned { along, compares_floats, .. }) => {
             let others: Vec<String> =
                 expression.loops().into_iter().map(|l| l.name).filter(|name| *name != along).collect();
             let across = others.get(rng.below(others.len() + 1)).cloned();
-            let by = Scanners::Lanes { lanes: *rng.pick(&[1i64, 2, 4, 8]), lines };
+            let lanes = *rng.pick(&[1i64, 2, 4, 8]);
+            let block = rng.chance(1, 2).then(|| *rng.pick(&[1i64, 2, 3, 7]));
+            let keys = compares_floats && rng.chance(1, 2);
+            let by = Scanners::Lanes(LineScan { lanes, lines, block, keys });
             Directive::Scan(Running { along, across, by })
         }
         None => {

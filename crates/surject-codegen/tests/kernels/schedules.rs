@@ -50,6 +50,7 @@ fn a_schedule_reads_as_it_prints() {
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
+                scan i1 lanes 16 lines 7 block 32\nscan i1 across i2 lanes 8 lines 1 block 9 keys\nscan i0 lanes 1 lines 1 keys\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 task 4 8 group 2 each 1\n\
                 transpose i1 i0 tile 16 8 task 4 8 group 8 each 3 staged ahead past\n\
                 jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\n";
@@ -283,6 +284,9 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nfuse i0",
         "kernel y_0\nscan i0 threads 32",
         "kernel y_0\nscan i0 threads 32 each 4",
+        "kernel y_0\nscan i0 lanes 16 lines 1 block",
+        "kernel y_0\nscan i0 lanes 16 lines 1 block none",
+        "kernel y_0\nscan i0 lanes 16 lines 1 block 32 sorted",
         "kernel y_0\nparallel i0 block\nsplit k0 by 2\nparallel k0.i thread\nparallel k0.o thread",
         "kernel y_0\nunroll k0\nkernel y_0\nunroll k0",
         "kernel y_0\njam k0",
@@ -319,6 +323,33 @@ fn what_does_not_fit_is_said_where_it_stands() {
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// What a scan asks for that it has not.
+#[test]
+fn scans_have_lines_and_steps() {
+    let text = "program p
+
+func main(x: f32[4,16]) -> (y) {
+  y : f32[4,16] =:+ over i<4, j<16, k<16 at [i,j]: (x[i,j + k - 15] where 0 <= j + k - 15 < 16 else -0.0f32)
+}
+";
+    let program = parse(text).unwrap();
+    let found = expressions(program.function("main").unwrap()).unwrap();
+    let find = |name: &str| found.iter().find(|(n, _)| n == name).map(|(_, expression)| expression);
+    let said = |directive: &str| {
+        let text = format!("kernel y_0\n{directive}");
+        text.parse::<Schedules>().and_then(|s| s.check(find)).map_err(|error| format!("{directive}: {error}"))
+    };
+    said("scan i1 lanes 8 lines 3 block 1").unwrap();
+    let wrong = [
+        "scan i1 lanes 8 lines 3 keys",
+        "scan i1 lanes 8 lines 3 block 0",
+        "scan i1 lanes 8 lines 0",
+        "scan i1 lanes 12 lines 1",
+        "scan i0 lanes 8 lines 1",
+    ];
+    insta::assert_snapshot!(wrong.map(|directive| said(directive).unwrap_err()).join("\n"));
 }
 
 /// The lines of a text, with a mark below the words that an error is about.

@@ -18,7 +18,7 @@ pub(super) fn model(gpu: &Gpu, expression: &Expression, running: &Running) -> Mo
     let bytes: f64 = expression.traffic().iter().map(|t| t.bytes).sum();
     let each = match running.by {
         Scanners::Threads { each, .. } => each,
-        Scanners::Lanes { lanes, .. } => lanes,
+        Scanners::Lanes(lines) => lines.lanes,
     } as f64;
     // Threads of a line each load their neighbours at once; the others a step after the other, of which some are under way.
     let (elements, steps) = match running.across {

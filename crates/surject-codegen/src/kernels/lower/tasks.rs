@@ -2,6 +2,7 @@
 
 use super::{Lowered, Lowering};
 use crate::CodegenError;
+use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Level, LoopKind};
 
 /// The loops of tasks that are open, and the place in a box that each of their iterations has.
@@ -10,21 +11,36 @@ pub(super) struct Tasks {
     loops: usize,
 }
 
+fn overflow() -> CodegenError {
+    CodegenError::overflow("tasks")
+}
+
 impl Lowering<'_> {
-    /// Opens tasks of so many places in a box of these sizes, the last size running fastest: they divide the box.
+    /// Opens tasks of so many places in a box of these sizes, the last size running fastest; the last task has what is left.
     pub(super) fn open_tasks(&mut self, sizes: &[i64], each: i64) -> Lowered<Tasks> {
-        let overflow = || CodegenError::overflow("tasks");
         let count = sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).ok_or_else(overflow)?;
         let (mut number, mut loops) = (Affine::from(0), 0);
         if count > each {
-            let (task, _) = self.b.open_for(0, count / each, 1, LoopKind::Parallel(Level::Task), &[]);
+            let tasks = (count - 1) / each + 1;
+            let (task, _) = self.b.open_for(0, tasks, 1, LoopKind::Parallel(Level::Task), &[]);
             (number, loops) = (Affine::from(task).times(each).ok_or_else(overflow)?, 1);
         }
-        if each > 1 {
-            let (own, _) = self.b.open_for(0, each, 1, LoopKind::Serial, &[]);
+        if each > 1 && count > 1 {
+            let size = self.at_most(each.min(count), (&number, count))?;
+            let (own, _) = self.b.open_for(0, size, 1, LoopKind::Serial, &[]);
             (number, loops) = (number.plus(&own.into(), 1).ok_or_else(overflow)?, loops + 1);
         }
         Ok(Tasks { digits: self.digits(&number, sizes), loops })
+    }
+
+    /// So many, or as many as there are from the first on.
+    pub(super) fn at_most(&mut self, most: i64, (first, all): (&Affine, i64)) -> Lowered<Affine> {
+        if all % most == 0 {
+            return Ok(most.into());
+        }
+        let left = Affine::from(all).plus(first, -1).ok_or_else(overflow)?;
+        let (left, most) = (self.number(&left), self.integer(most));
+        Ok(self.b.binary(BinaryOp::Min, left, most).into())
     }
 
     /// Closes them.

@@ -81,16 +81,6 @@ impl Lowering<'_> {
         self.at_most(each, (&before, all))
     }
 
-    /// So many, or as many as there are from the first on.
-    fn at_most(&mut self, most: i64, (first, all): (&Affine, i64)) -> Lowered<Affine> {
-        if all % most == 0 {
-            return Ok(most.into());
-        }
-        let left = Affine::from(all).plus(first, -1).ok_or_else(overflow)?;
-        let (left, most) = (self.number(&left), self.integer(most));
-        Ok(self.b.binary(BinaryOp::Min, left, most).into())
-    }
-
     /// Sums a tile of the rows and a panel of columns.
     fn multiply_tile(
         &mut self,
