@@ -52,6 +52,8 @@ pub struct Cpu {
     pub has_bf16_dot: bool,
     /// Has it stores that go past the caches?
     pub has_non_temporal_stores: bool,
+    /// Are lines that are only written, and that the last cache takes in, fetched the other way for free (Zen)?
+    pub has_asymmetric_writes: bool,
     /// The bytes of its second cache.
     pub second_cache: usize,
     /// The bytes of the last cache, which all threads share.
@@ -77,6 +79,7 @@ impl Cpu {
         has_pmaddwd: false,
         has_bf16_dot: false,
         has_non_temporal_stores: false,
+        has_asymmetric_writes: false,
         second_cache: 1 << 20,
         last_cache: 32 << 20,
         has_byte_tiles: false,
@@ -125,6 +128,7 @@ impl Cpu {
             has_pmaddwd: target.has_pmaddwd,
             has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
             has_non_temporal_stores: target.has_non_temporal_stores,
+            has_asymmetric_writes: target.asymmetric_writes,
             second_cache: target.l2_bytes(),
             last_cache: target.llc_bytes,
             has_byte_tiles: tiles.bytes,

@@ -9,6 +9,7 @@ use surject_kernel::Level;
 mod blocks;
 mod columns;
 mod forms;
+pub(crate) mod non_temporal;
 mod streams;
 mod tiles;
 mod transposes;
@@ -100,6 +101,10 @@ fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) 
             && expression.divides_along(&row.name)
     };
     directives.extend(vector.filter(shares).map(|(row, _)| Directive::Inverse(row.name.clone())));
+    let lines = |(row, by): (&LoopInfo, i64)| non_temporal::fills_lines(expression, &[&row.name], by);
+    if vector.is_some_and(lines) && non_temporal::is_worth(cpu, expression) {
+        directives.push(Directive::NonTemporal);
+    }
     directives
 }
 

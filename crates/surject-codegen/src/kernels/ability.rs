@@ -50,7 +50,8 @@ impl Directive {
             | Directive::Order(_)
             | Directive::Unroll(_)
             | Directive::Peel(_)
-            | Directive::Inverse(_) => Vec::new(),
+            | Directive::Inverse(_)
+            | Directive::NonTemporal => Vec::new(),
             Directive::Parallel(_, level) => {
                 let ability = match level {
                     Level::Task => Ability::Tasks,

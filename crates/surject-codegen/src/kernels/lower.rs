@@ -456,7 +456,10 @@ impl<'a> Lowering<'a> {
 
     /// Stores the outputs: all values are computed before the first is stored.
     fn store(&mut self) -> Lowered<()> {
-        self.store_by(Temporality::Normal)
+        self.store_by(match self.resolved.values.nontemporal {
+            true => Temporality::NonTemporal,
+            false => Temporality::Normal,
+        })
     }
 
     /// The same, through the caches or past them.

@@ -15,6 +15,7 @@
 //! keep k0 at i1          // the terms of a reduction, which results along a loop need again, are stored and loaded
 //! keys k0                // the floats of which a reduction wants the largest or smallest are compared as integers
 //! inverse i1             // quotients by what does not depend on a loop are products with the inverse
+//! nontemporal            // results go past the caches: they would fetch lines that are stored as a whole
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -122,6 +123,8 @@ pub enum Directive {
     Keys(String),
     /// Quotients by what does not depend on this loop are products with the inverse, which all of its iterations share.
     Inverse(String),
+    /// Results go past the caches, in whole lines.
+    NonTemporal,
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
     /// The same by the matrix unit of a CPU.
@@ -155,6 +158,7 @@ impl fmt::Display for Directive {
             Directive::Keep { reduced, at } => write!(f, "keep {reduced} at {at}"),
             Directive::Keys(name) => write!(f, "keys {name}"),
             Directive::Inverse(name) => write!(f, "inverse {name}"),
+            Directive::NonTemporal => write!(f, "nontemporal"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Multiply(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
@@ -396,7 +400,8 @@ fn apply(
         | Directive::Accumulate { .. }
         | Directive::Keep { .. }
         | Directive::Keys(_)
-        | Directive::Inverse(_) => Ok(()),
+        | Directive::Inverse(_)
+        | Directive::NonTemporal => Ok(()),
         Directive::Contract(_) | Directive::Multiply(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }

@@ -95,6 +95,7 @@ struct Common {
     place: Place,
     ty: Type,
     is_store: bool,
+    temporality: Temporality,
 }
 
 /// A column: the constant of its place, its statement by number, and the vector.
@@ -116,12 +117,12 @@ struct Cluster {
 
 /// A strided access, if it can be one of a column.
 fn access(kernel: &Kernel, statement: &Statement) -> Option<(Common, Value, i64)> {
-    let (place, value, is_store) = match &statement.op {
-        Op::Load { place, fill, temporality: Temporality::Normal } if fill.bits() == 0 => {
+    let (place, value, is_store, temporality) = match &statement.op {
+        Op::Load { place, fill, temporality } if fill.bits() == 0 => {
             let only_read = kernel.mem(place.mem).access == Access::Read;
-            (place, *statement.results.first().filter(|_| only_read)?, false)
+            (place, *statement.results.first().filter(|_| only_read)?, false, *temporality)
         }
-        Op::Store { place, value, temporality: Temporality::Normal } => (place, *value, true),
+        Op::Store { place, value, temporality } => (place, *value, true, *temporality),
         _ => return None,
     };
     let alone = place.offset.is_none() && place.mask.is_none() && place.at.lane.unsigned_abs() >= 2;
@@ -141,7 +142,7 @@ fn access(kernel: &Kernel, statement: &Statement) -> Option<(Common, Value, i64)
     let offset = place.at.offset;
     let at = Affine { offset: 0, ..place.at.clone() };
     let place = Place { at, ..place.clone() };
-    Some((Common { place, ty: kernel.ty(value), is_store }, value, offset))
+    Some((Common { place, ty: kernel.ty(value), is_store, temporality }, value, offset))
 }
 
 /// The columns of a region that are worth being made of runs.
@@ -370,14 +371,14 @@ impl Writer<'_> {
     fn load(&mut self, start: i64, width: usize, there: usize) -> Value {
         let place = self.neighbours(start, width, there);
         let fill = surject_ir::Scalar::zero(self.common.ty.dtype);
-        self.push(Op::Load { place, fill, temporality: Temporality::Normal }, width)
+        self.push(Op::Load { place, fill, temporality: self.common.temporality }, width)
     }
 
     /// Stores some neighbours.
     fn store(&mut self, start: i64, value: Value, there: usize) {
         let width = self.kernel.ty(value).lanes;
         let place = self.neighbours(start, width, there);
-        let op = Op::Store { place, value, temporality: Temporality::Normal };
+        let op = Op::Store { place, value, temporality: self.common.temporality };
         self.body.push(Statement { results: Vec::new(), op });
     }
 }

@@ -140,6 +140,7 @@ fn arithmetic(
         .filter_map(over)
         .chain(shared.map(|l| Directive::Inverse(l.name)))
         .chain(kept)
+        .chain([Directive::NonTemporal])
         .collect();
     for with in more {
         let changed = Schedule { directives: [&directives[..], &[with]].concat() };

@@ -1,6 +1,6 @@
 //! Short rows: as many at a time as there are lanes, a row in each.
 
-use super::{Nest, values, work};
+use super::{Nest, non_temporal, values, work};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
@@ -105,6 +105,13 @@ impl Columns {
         let mut directives = nest.directives();
         directives.extend(terms.iter().map(|l| Directive::Unroll(l.name.clone())));
         directives.extend(values(&self.0, expression, Some((row, lanes))));
+        let inside: Vec<&str> =
+            columns.iter().map(|l| l.name.as_str()).chain([row.name.as_str()]).collect();
+        let past = non_temporal::is_worth(&self.0, expression);
+        let lacks = !directives.contains(&Directive::NonTemporal);
+        if lacks && past && non_temporal::fills_lines(expression, &inside, lanes * jammed) {
+            directives.push(Directive::NonTemporal);
+        }
         // The quotients of a row by the same value share its inverse.
         let shares = |l: &&&LoopInfo| jammed >= super::SHARED && expression.divides_along(&l.name);
         directives.extend(columns.iter().find(shares).map(|l| Directive::Inverse(l.name.clone())));

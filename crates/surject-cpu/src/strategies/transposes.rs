@@ -1,6 +1,7 @@
 //! Points whose loads lie along another loop than results.
 
 use super::forms::of_a_task;
+use super::non_temporal::PAST;
 use super::work;
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression};
@@ -17,9 +18,6 @@ pub struct Transposes(pub Cpu);
 impl Transposes {
     pub(crate) const NAME: &'static str = "transposes";
 }
-
-/// From which part of the last cache on what is moved goes past the caches: something else is always there.
-const PAST: f64 = 0.75;
 
 /// From which part of the second cache on what is loaded next is prefetched.
 const AHEAD: f64 = 0.5;

@@ -1,9 +1,10 @@
 //! Rows that come from here by themselves.
 
 use crate::Cpu;
-use crate::strategies::{Columns, Transposes};
+use crate::strategies::{Columns, Transposes, non_temporal};
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Stride};
 use surject_codegen::kernels::machine::choose;
+use surject_codegen::kernels::schedule::Directive;
 
 /// The operations of rows below which nobody would notice who makes them.
 const LITTLE: f64 = 4096.0;
@@ -28,6 +29,9 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     }
     if expression.gathers() {
         return Err("some of what it reads is gathered");
+    }
+    if non_temporal::is_worth(cpu, expression) && !goes_past(cpu, expression) {
+        return Err("results that the caches do not hold are not stored in whole lines");
     }
     if is_moved(cpu, expression) {
         return Ok(());
@@ -102,6 +106,14 @@ fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
         Ok(Transposes::NAME) => !expression.accesses().iter().any(|a| a.guarded),
         _ => false,
     }
+}
+
+/// Do results go past the caches, where they would be stored by themselves?
+fn goes_past(cpu: &Cpu, expression: &Expression) -> bool {
+    choose(cpu, expression).is_ok_and(|choice| {
+        choice.strategy == Transposes::NAME
+            || choice.proposal.schedule.directives.contains(&Directive::NonTemporal)
+    })
 }
 
 /// Do vectors along a loop of a reduction have terms that lie next to each other?

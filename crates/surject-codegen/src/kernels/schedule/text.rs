@@ -58,6 +58,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         ["keep", reduced, "at", at] => Directive::Keep { reduced: reduced.to_string(), at: at.to_string() },
         ["keys", name] => Directive::Keys(name.to_string()),
         ["inverse", name] => Directive::Inverse(name.to_string()),
+        ["nontemporal"] => Directive::NonTemporal,
         ["contract", words @ ..] => match UnitTiles::read(words) {
             Some(tiles) => Directive::Multiply(tiles?),
             None => Directive::Contract(Tiles::read(words)?),
@@ -67,7 +68,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         _ => {
             let message = format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, peel L, fma L, \
-                 pack TENSOR at L, accumulate K at L, keep L at L, keys L, inverse L, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
+                 pack TENSOR at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N [block N] [keys]",
                 words.join(" ")
             );

@@ -26,6 +26,8 @@ pub(crate) struct Values {
     pub(crate) keys: HashSet<NodeId>,
     /// The loops whose iterations share inverses of divisors.
     pub(crate) inverses: LoopSet,
+    /// Do results go past the caches?
+    pub(crate) nontemporal: bool,
     /// The loops whose iterations in which all guards hold are by themselves.
     pub(crate) peeled: HashSet<String>,
     /// The loads that read panels.
@@ -143,6 +145,7 @@ pub(super) fn values(
             Directive::Inverse(name) => {
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
             }
+            Directive::NonTemporal => found.nontemporal = true,
             Directive::Pack { tensor, at } => {
                 let nests = Nests { nests, cut, accumulations: &found.accumulations };
                 for panel in panels(expression, &nests, tensor, at).map_err(fault)? {
