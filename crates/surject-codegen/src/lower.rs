@@ -18,7 +18,6 @@ pub(crate) mod emit;
 pub(crate) mod gathered_lines;
 pub(crate) mod halves;
 pub(crate) mod in_place;
-pub(crate) mod interleave;
 pub(crate) mod kernel;
 pub(crate) mod keys;
 pub(crate) mod math;

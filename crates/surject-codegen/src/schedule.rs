@@ -7,7 +7,6 @@ pub(crate) mod contraction;
 pub(crate) mod cuts;
 pub(crate) mod gathered_lines;
 pub(crate) mod halo;
-pub(crate) mod interleave;
 pub(crate) mod non_temporal;
 pub(crate) mod outer_vector;
 mod points;
@@ -26,7 +25,6 @@ use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
-use crate::schedule::interleave::Interleave;
 use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::points::Points;
 use crate::schedule::transpose::BlockTranspose;
@@ -58,9 +56,6 @@ pub struct Schedule {
     pub block_transpose: Option<BlockTranspose>,
     /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
     pub outer_vector: Option<OuterVector>,
-    /// Rows that are short and run on from one to the next: the last loop is that over rows, and its lanes are the rows
-    /// of a block.
-    pub interleave: Option<Interleave>,
     /// Windows that are unrolled and jammed: the loop over them is the last but one.
     pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
@@ -82,7 +77,6 @@ impl Schedule {
     pub fn is_plain(&self) -> bool {
         self.block_transpose.is_none()
             && self.outer_vector.is_none()
-            && self.interleave.is_none()
             && self.unroll_jam.is_none()
     }
 }
@@ -416,30 +410,14 @@ pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<Loop
 /// A loop that is done in so many lanes.
 type Vectors = (LoopId, usize);
 
-/// Chooses the schedule of a kernel that evaluates its outputs point by point: rows that are short are interleaved or are the
-/// lanes of vectors; else the loop that is best done in lanes is.
+/// Chooses the schedule of a kernel that evaluates its outputs point by point: rows that are short are the lanes of vectors; else
+/// the loop that is best done in lanes is.
 pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> Schedule {
-    /// What is picked from vectors is longer code.
-    const INTERLEAVED: f64 = 0.9;
-    /// Of more loads than these, columns are had with less.
-    const PICKED: usize = 3;
     let kernel = Points::of(dag, outputs, outer, target);
     let (cycles, vector) = kernel.vectors();
     let moved = traffic(dag, outputs) / BYTES_A_CYCLE;
     let mut schedule = kernel.scalar(cycles.max(moved));
-    let short = outer_vector::find(dag, outputs, &schedule.order, target);
-    let interleave = interleave::find(dag, outputs, &schedule.order, target)
-        .filter(|b| b.cycles < INTERLEAVED * cycles && (short.is_none() || b.picked <= PICKED));
-    if let Some(interleave) = interleave {
-        schedule.order.retain(|&l| l != interleave.row && !interleave.along.contains(&l));
-        schedule.order.push(interleave.row);
-        schedule.lanes = interleave.rows as usize;
-        schedule.cycles = interleave.cycles.max(moved);
-        schedule.interleave = Some(interleave);
-        non_temporal::decide(dag, outputs, &mut schedule, target);
-        return schedule;
-    }
-    if let Some(short) = short {
+    if let Some(short) = outer_vector::find(dag, outputs, &schedule.order, target) {
         schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
         // Columns that lie apart are taken from the same rows again while these are in a cache.
         schedule

@@ -112,7 +112,7 @@ pub fn kernel(
     em.far = prefetch::far(&both, (&roots, false), target, &|_| Some(When::Soon));
     let buffers = kernel::bind_pointers(&mut em, &written, &roots);
     for (outputs, schedule) in [(&first, &start), (&then, &schedule)] {
-        Row { outputs, schedule, interleaved: None }.all(&mut em, &units)?;
+        Row { outputs, schedule }.all(&mut em, &units)?;
     }
     let summary = row::summary(&both, &roots, &schedule, units.tasks);
     let kernel = kernel::finish(em, buffers, units.tasks, written, summary)?;

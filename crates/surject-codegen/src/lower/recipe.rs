@@ -255,9 +255,7 @@ impl Recipe {
                     !matches!(dag[n].node, Node::Reduce { .. })
                         || weights.iter().all(|w| dag[n].deps.contains(w.0))
                 });
-                let free =
-                    free.contains(last) && schedule.interleave.as_ref().is_none_or(|b| b.cuts.is_empty());
-                let fits = left == 1 || (prefix.len() == outer.len() && whole && free);
+                let fits = left == 1 || (prefix.len() == outer.len() && whole && free.contains(last));
                 (own && fits).then_some(Cut { parts, weights, piece, segment: None })
             }
             Recipe::Tiles { whole: true, .. } => None,

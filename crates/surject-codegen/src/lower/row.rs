@@ -12,7 +12,6 @@ use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::cuts::holds;
-use crate::schedule::interleave::Interleaved;
 use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::units::Units;
 use std::collections::BTreeSet;
@@ -31,8 +30,6 @@ pub(crate) enum Ends {
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
     pub(crate) schedule: &'a Schedule,
-    /// The expression with interleaved rows, where its text is written.
-    pub(crate) interleaved: Option<&'a Interleaved>,
 }
 
 /// The parts of a loop of this extent that some cuts make: where each starts and ends.
@@ -53,15 +50,6 @@ pub(crate) enum Conditions {
 impl Row<'_> {
     /// All that a kernel computes.
     pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
-        if let (Some(interleave), None) = (&self.schedule.interleave, self.interleaved) {
-            let interleaved = interleave.interleaved(em.dag, self.outputs);
-            let interleaved = interleaved.ok_or_else(|| CodegenError::malformed("rows that are no run"))?;
-            let mut inner = em.inside(&interleaved.dag);
-            Row { interleaved: Some(&interleaved), ..*self }.all(&mut inner, units)?;
-            let (code, root) = (em.close_inside(inner), em.root());
-            em.append(root, code);
-            return Ok(());
-        }
         if let Some(unroll_jam) = &self.schedule.unroll_jam {
             return self.all_unrolled(em, units, unroll_jam);
         }
@@ -126,10 +114,6 @@ impl Row<'_> {
         range: TaskRange,
         conditions: Conditions,
     ) -> Result<(), CodegenError> {
-        if let (Some(interleave), Some(interleaved)) = (&self.schedule.interleave, self.interleaved) {
-            let parts = between(&interleave.cuts, em.dag.extent(l)).collect();
-            return self.interleave(em, scope, (interleave, interleaved), &range, parts);
-        }
         let cuts = if conditions == Conditions::CutApart && range.low.is_none() {
             self.cuts(em.dag, l)
         } else {
@@ -341,13 +325,12 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = match (&schedule.interleave, &schedule.block_transpose) {
-        (Some(interleave), _) => format!("rows of {} in", interleave.width),
+    let kind = match &schedule.block_transpose {
         _ if schedule.unroll_jam.is_some() => "windows unrolled and jammed".to_string(),
-        (_, Some(transposed)) if transposed.rows != schedule.lanes => {
+        Some(transposed) if transposed.rows != schedule.lanes => {
             format!("blocks of {} rows", transposed.rows)
         }
-        (_, Some(_)) => "blocks".to_string(),
+        Some(_) => "blocks".to_string(),
         _ => "row".to_string(),
     };
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));

@@ -77,7 +77,7 @@ pub(crate) fn emit_units(
         em.pointers.insert(Buf::OWN, own);
     }
     em.term_cache = term_cache.and_then(|s| em.pointers.get(&s.to).cloned().map(|pointer| (s, pointer)));
-    let row = Row { outputs, schedule, interleaved: None };
+    let row = Row { outputs, schedule };
     match unswitch::find(dag, outputs, schedule, target).filter(|_| !cached) {
         Some(condition) => {
             unswitch::write(&mut em, outputs, schedule, condition, target, |em, row| row.all(em, &units))?;

@@ -85,7 +85,7 @@ pub(crate) fn emit(
     let mut em = Emitter::new(tile.as_ref().map_or(&dag, |t| &t.dag));
     (em.tables, em.streams) = (schedule.tables, schedule.streams);
     let buffers = bind_pointers(&mut em, &written(&outputs), &roots(&outputs));
-    let row = Row { outputs: &outputs, schedule: &schedule, interleaved: None };
+    let row = Row { outputs: &outputs, schedule: &schedule };
     let tasks = row.in_blocks(&mut em, &along, target, (free, tile.as_ref()))?;
     finish(em, buffers, tasks, written(&outputs), summarised(tasks))
 }

@@ -45,7 +45,7 @@ pub(crate) fn write(
         let reductions = schedule::choose(&dag, &outputs, &schedule.order, target).reductions;
         let schedule = Schedule { reductions, ..schedule.clone() };
         let mut inner = em.inside(&dag);
-        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule, interleaved: None })?;
+        side(&mut inner, &row::Row { outputs: &outputs, schedule: &schedule })?;
         written.statements = em.close_inside(inner);
     }
     let [then, otherwise] = sides;

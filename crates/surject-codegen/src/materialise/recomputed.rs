@@ -61,8 +61,7 @@ pub fn find(
 /// Is it an element of which neighbours in the lanes lie apart?
 fn is_strided(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
-    let lanes = schedule.block_transpose.is_none() && schedule.interleave.is_none();
-    lanes && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
+    schedule.block_transpose.is_none() && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
 }
 
 /// Is it a value that only the surroundings of a kernel have?

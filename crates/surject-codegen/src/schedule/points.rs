@@ -130,7 +130,6 @@ impl<'a> Points<'a> {
             lanes: 1,
             block_transpose: None,
             outer_vector: None,
-            interleave: None,
             unroll_jam: None,
             reductions: self.plans.clone(),
             tables: self.chooser.target.lane_permute_width,

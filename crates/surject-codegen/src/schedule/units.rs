@@ -106,8 +106,7 @@ pub(crate) fn units(
     let (mut pieces, mut piece) = (1, dag.extent(last));
     // Loops that may not be cut run inside a piece.
     let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
-    let free = free.contains(last) && schedule.interleave.as_ref().is_none_or(|b| b.cuts.is_empty());
-    if rest_runs_inside && total < tasks && free {
+    if rest_runs_inside && total < tasks && free.contains(last) {
         let lanes = schedule.lanes as i64;
         // Every piece runs through all rows: narrow pieces would touch every page once for each of them.
         let repeats = outer.len() > prefix.len();

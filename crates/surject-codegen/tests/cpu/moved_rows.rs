@@ -1,7 +1,6 @@
-//! Rows too short for a vector, several in one.
+//! Short rows that are moved, and arithmetic and holes beside them.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
 
 /// Checks a program over `n` rows of `c` elements.
 fn rows(dtype: &str, n: i64, c: i64, results: &[(&str, &str)]) {
@@ -90,20 +89,6 @@ fn holes_beside_short_rows() {
     for (dtype, n, c) in [("u8", 70, 3), ("f32", 16, 3), ("f32", 31, 4), ("f64", 11, 1), ("i32", 100, 2)] {
         rows(dtype, n, c, PADS);
     }
-}
-
-/// Several tasks, each with some of the rows.
-#[test]
-fn short_rows_in_plans() {
-    let text = "func main(x: f32[300000,3], p: f32[200,300,3]) -> (back, rim) {
-  back : f32[300000,3] =: over i<300000, k<3: x[i,-k + 2]
-  rim : f32[202,302,3] =: over b<202, i<302, k<3: (p[b - 1,i - 1,k] where 0 <= i - 1 < 300 and 0 <= b - 1 < 200 else 0f32)
-}
-";
-    let program = surject_ir::parse(text).unwrap();
-    let module = lower(&program, "main", &Target::wide()).unwrap();
-    insta::assert_snapshot!(module.plan);
-    check(program.functions[0].clone());
 }
 
 /// Short rows of bytes, repeated and doubled: of these shuffles LLVM 22 makes no end on some machines unless it is told
