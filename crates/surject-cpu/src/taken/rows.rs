@@ -96,11 +96,6 @@ fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
 /// thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 0.99 to 1.6 times. As code for AVX2 short rows
 /// have 1.0 to 1.5 times, transpositions 0.99 to 1.18.
 fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
-    let reductions = expression.reductions();
-    // Such sums wait for each other, and the emitter's are in two parts.
-    if reductions.len() > 1 && reductions.iter().any(|r| r.sums_products) {
-        return false;
-    }
     match choose(cpu, expression).map(|choice| choice.strategy) {
         Ok(Columns::NAME) => true,
         Ok(Transposes::NAME) => !expression.accesses().iter().any(|a| a.guarded),

@@ -4,6 +4,7 @@
 //! kernels knows it.
 
 use super::parts::Opened;
+use super::reduce::{PartialSums, sums_floats};
 use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
@@ -162,12 +163,15 @@ impl Lowering<'_> {
             return Ok(joined);
         };
         let outside = self.outside();
-        let mut sums = sums;
-        for part in self.parts(axis) {
+        let parts = self.parts(axis);
+        let apart = axes.len() - i == 1 && sums_floats(std::slice::from_ref(reduction));
+        let mut sums = PartialSums::of(sums, &parts, apart);
+        for (number, part) in parts.iter().enumerate() {
+            let so_far = sums.take(&mut self.b, number);
             let mut inner: Vec<Own> = each.iter().map(Own::copy).collect();
             let depth = self.frames.len();
             self.places.remove(&axis.of);
-            let opened = self.open_part(axis, &part, &sums)?;
+            let opened = self.open_part(axis, part, &so_far)?;
             // Each iteration knows where the loop is by itself.
             let bound = self.frames.split_off(depth);
             let at = self.places.get(&axis.of).cloned().unwrap_or_default();
@@ -177,15 +181,16 @@ impl Lowering<'_> {
                 let known = own.places.entry(axis.of).or_default();
                 *known = known.plus(&at, 1).ok_or_else(|| CodegenError::overflow("a loop"))?;
             }
-            sums = match opened {
+            let next = match opened {
                 Opened::Loop(carried) => {
                     let next = self.terms_in_step(axes, i + 1, reduction, carried, &mut inner)?;
                     self.close(&next)
                 }
-                _ => self.terms_in_step(axes, i + 1, reduction, sums, &mut inner)?,
+                _ => self.terms_in_step(axes, i + 1, reduction, so_far, &mut inner)?,
             };
+            sums.put(number, next);
             self.return_to(&outside);
         }
-        Ok(sums)
+        Ok(sums.whole(&mut self.b))
     }
 }

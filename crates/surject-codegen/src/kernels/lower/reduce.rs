@@ -1,14 +1,17 @@
 //! Reductions: loops that carry what is joined so far.
 
 use super::keys::Keys;
-use super::parts::Opened;
+use super::parts::{Opened, Part};
 use super::{Lowered, Lowering, joined_in};
 use crate::expression::address::LoopSet;
 use crate::expression::compose::joining;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, AxisKind};
-use surject_ir::{AccOp, DType, Scalar};
-use surject_kernel::{Level, Op, Value};
+use surject_ir::{AccOp, BinaryOp, DType, Scalar};
+use surject_kernel::{Builder, Level, Op, Value};
+
+/// Terms that are written out from which on they are summed in two parts.
+const APART: usize = 8;
 
 /// A reduction that is computed.
 pub(super) struct Reduction {
@@ -30,6 +33,53 @@ impl Reduction {
     /// What is joined before the first term.
     pub(super) fn neutral(&self) -> Scalar {
         self.keys.map_or_else(|| self.op.neutral(self.joined), Keys::neutral)
+    }
+}
+
+/// Are these sums of floats?
+pub(super) fn sums_floats(reductions: &[Reduction]) -> bool {
+    reductions.iter().all(|r| r.op == AccOp::Add && r.joined.is_float())
+}
+
+/// What some reductions join, so far. Of long sums whose terms are written out every second term is summed apart: terms wait half
+/// as long for each other, and the error is smaller.
+pub(super) struct PartialSums {
+    /// The sums of the terms with even numbers, and of those with odd ones; nothing where they have not begun.
+    sums: [Vec<Value>; 2],
+    count: usize,
+}
+
+impl PartialSums {
+    /// `whole` is what is joined before the first of these parts of a loop, which may be sums that are made apart.
+    pub(super) fn of(whole: Vec<Value>, parts: &[Part], may_be_apart: bool) -> PartialSums {
+        let apart = may_be_apart && parts.len() >= APART && parts.iter().all(|p| matches!(p, Part::One(_)));
+        PartialSums { sums: [whole, Vec::new()], count: 1 + usize::from(apart) }
+    }
+
+    /// What the part with this number joins its terms to.
+    pub(super) fn take(&mut self, b: &mut Builder, number: usize) -> Vec<Value> {
+        let at = number % self.count;
+        if at > 0 && self.sums[at].is_empty() {
+            let zero = |&sum: &Value| {
+                let ty = b.ty(sum);
+                b.splat(AccOp::Add.neutral(ty.dtype), ty.lanes)
+            };
+            self.sums[at] = self.sums[0].iter().map(zero).collect();
+        }
+        std::mem::take(&mut self.sums[at])
+    }
+
+    /// What it has joined.
+    pub(super) fn put(&mut self, number: usize, sums: Vec<Value>) {
+        self.sums[number % self.count] = sums;
+    }
+
+    pub(super) fn whole(self, b: &mut Builder) -> Vec<Value> {
+        let [even, odd] = self.sums;
+        match odd.is_empty() {
+            true => even,
+            false => even.into_iter().zip(odd).map(|(x, y)| b.binary(BinaryOp::Add, x, y)).collect(),
+        }
     }
 }
 
@@ -101,7 +151,7 @@ impl Lowering<'_> {
         axes: &[Axis],
         i: usize,
         reductions: &[Reduction],
-        mut sums: Vec<Value>,
+        sums: Vec<Value>,
     ) -> Lowered<Vec<Value>> {
         let bodies: Vec<NodeId> = reductions.iter().map(|r| r.body).collect();
         self.reductions_known(&bodies, &axes[i..])?;
@@ -110,17 +160,21 @@ impl Lowering<'_> {
             return terms.map(|(reduction, sum)| self.join_term(reduction, sum)).collect();
         };
         let outside = self.outside();
-        for part in self.parts(axis) {
-            sums = match self.open_part(axis, &part, &sums)? {
+        let parts = self.parts(axis);
+        let mut sums = PartialSums::of(sums, &parts, axes.len() - i == 1 && sums_floats(reductions));
+        for (number, part) in parts.iter().enumerate() {
+            let so_far = sums.take(&mut self.b, number);
+            let next = match self.open_part(axis, part, &so_far)? {
                 Opened::Loop(carried) => {
                     let next = self.terms(axes, i + 1, reductions, carried)?;
                     self.close(&next)
                 }
-                _ => self.terms(axes, i + 1, reductions, sums)?,
+                _ => self.terms(axes, i + 1, reductions, so_far)?,
             };
+            sums.put(number, next);
             self.return_to(&outside);
         }
-        Ok(sums)
+        Ok(sums.whole(&mut self.b))
     }
 
     /// Joins the term of a reduction to what is so far.
