@@ -36,7 +36,9 @@ use crate::expression::dag::{Buf, Node, NodeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use surject_ir::{BinaryOp, DType, Scalar, UnaryOp};
-use surject_kernel::{Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Temporality, Type, Value};
+use surject_kernel::{
+    Access, Affine, Builder, Kernel, Level, LoopKind, Mem, Op, Place, Temporality, Type, Value,
+};
 
 /// A kernel, and the tensors that are its parameters, in order.
 #[derive(Clone, Debug)]

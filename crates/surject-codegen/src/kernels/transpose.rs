@@ -139,6 +139,47 @@ pub(crate) struct Transpose {
     pub(crate) tile: TransposeTile,
     /// What goes through shared memory.
     pub(crate) loads: Vec<NodeId>,
+    /// The other loops, in the order in which tasks go through them.
+    pub(crate) others: Others,
+}
+
+/// The loops of a transposition beside its two.
+#[derive(Clone, Debug)]
+pub(crate) struct Others {
+    /// Those outside of pieces.
+    pub(crate) outer: Vec<LoopId>,
+    /// Those inside: what is loaded in one of their iterations lies beside what is loaded in the next.
+    pub(crate) near: Vec<LoopId>,
+    /// Those inside of a tile: results of neighbours along them lie between those of the tile.
+    pub(crate) inside: Vec<LoopId>,
+}
+
+impl Others {
+    /// The most iterations inside of a tile.
+    const INSIDE: i64 = 4;
+
+    fn of(expression: &Expression, [along, across]: [LoopId; 2], loads: &[NodeId]) -> Others {
+        let dag = &expression.dag;
+        let stored = |l: LoopId| expression.outputs.iter().map(move |o| o.address.coeff(l).abs());
+        let loaded = |l: LoopId| {
+            loads.iter().map(move |&n| match &dag[n].node {
+                Node::Load { address, .. } => address.coeff(l).abs(),
+                _ => 0,
+            })
+        };
+        let others: Vec<LoopId> =
+            expression.loops.iter().copied().filter(|&l| l != along && l != across).collect();
+        let between = |l: &LoopId| stored(*l).zip(stored(along)).all(|(here, next)| 0 < here && here < next);
+        let mut inside: Vec<LoopId> = others.iter().copied().filter(between).collect();
+        inside.sort_by_key(|&l| std::cmp::Reverse(stored(l).max()));
+        let fills = stored(along).all(|next| next == inside.iter().map(|&l| dag.extent(l)).product::<i64>());
+        if !fills || inside.iter().map(|&l| dag.extent(l)).product::<i64>() > Others::INSIDE {
+            inside.clear();
+        }
+        let beside = |l: &LoopId| loaded(*l).zip(loaded(along)).all(|(here, next)| 0 < here && here < next);
+        let (near, outer) = others.into_iter().filter(|l| !inside.contains(l)).partition(beside);
+        Others { outer, near, inside }
+    }
 }
 
 impl Transpose {
@@ -176,7 +217,30 @@ impl Expression {
                 .unwrap_or(i64::MAX)
         };
         let Some(along) = free().min_by_key(|&l| stored(l)) else { return Vec::new() };
-        let across = free().filter(|&l| l != along && !loads(self, along, l).is_empty());
+        self.across(along)
+    }
+
+    /// The same where the loop along which results lie has so few iterations that those of the next one are neighbours too, in
+    /// so many lanes.
+    pub fn transpositions_between(&self, lanes: i64) -> Vec<[String; 2]> {
+        let stored = |l: LoopId| self.outputs.iter().map(move |o| o.address.coeff(l));
+        let mut length = 1;
+        while length <= Others::INSIDE {
+            let free = |l: &LoopId| self.free.contains(*l) && self.dag.extent(*l) > 1;
+            let next = |l: &LoopId| free(l) && stored(*l).all(|c| c == length);
+            let Some(along) = self.loops.iter().copied().find(next) else { break };
+            if self.dag.extent(along) >= lanes {
+                return if length == 1 { Vec::new() } else { self.across(along) };
+            }
+            length *= self.dag.extent(along);
+        }
+        Vec::new()
+    }
+
+    /// The loops along which some loads lie rather than along this one, each behind it.
+    fn across(&self, along: LoopId) -> Vec<[String; 2]> {
+        let free = self.loops.iter().copied().filter(|&l| self.free.contains(l) && self.dag.extent(l) > 1);
+        let across = free.filter(|&l| l != along && !loads(self, along, l).is_empty());
         across.map(|l| [self.name(along), self.name(l)]).collect()
     }
 }
@@ -187,7 +251,7 @@ pub(crate) const LINE: i64 = 64;
 /// Checks pieces of a transposition against an expression.
 fn fit_pieces(
     expression: &Expression,
-    [along, across]: [LoopId; 2],
+    ([along, across], others): ([LoopId; 2], &Others),
     [a, b]: [i64; 2],
     pieces: &Pieces,
 ) -> Result<(), Fault> {
@@ -199,11 +263,13 @@ fn fit_pieces(
     }
     let Pieces { tiles: [down, right], group, each, staged, .. } = *pieces;
     if down < 1 || group < 1 || right < 1 || right % group != 0 || right.max(down) > 1 << 32 {
-        return Err(format!("a piece of {down} by {right} tiles does not consist of groups of {group}").into());
+        return Err(
+            format!("a piece of {down} by {right} tiles does not consist of groups of {group}").into()
+        );
     }
     let over = |n: i64, by: i64| (n + by - 1) / by;
-    let others = expression.loops.iter().filter(|&&l| l != along && l != across);
-    let all = others.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
+    let loops = others.outer.iter().chain(&others.near);
+    let all = loops.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
     let [columns, rows] = [(along, a), (across, b)].map(|(l, by)| over(dag.extent(l), by));
     let all = all.and_then(|n| n.checked_mul(over(rows, down))?.checked_mul(over(columns, right)));
     let all = all.ok_or("more pieces than numbers")?;
@@ -222,7 +288,10 @@ fn fit_pieces(
         return Err(Fault::of("staged", "a group of results is no lines of a cache"));
     }
     if columns > right {
-        return Err(Fault::of("staged", format!("a row of {columns} tiles is more than the {right} of a piece")));
+        return Err(Fault::of(
+            "staged",
+            format!("a row of {columns} tiles is more than the {right} of a piece"),
+        ));
     }
     let bytes = down.saturating_mul(b).saturating_mul(width + LINE);
     match bytes > STAGE {
@@ -261,7 +330,11 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
             return Err(format!("a tile has up to {MOST} elements, and a block 1 to {WARP} warps").into());
         }
         Transposers::Warps(_) => {}
-        Transposers::Tasks(pieces) => fit_pieces(expression, [along, across], [a, b], &pieces)?,
+        Transposers::Tasks(pieces) => {
+            let loads = loads(expression, along, across);
+            let others = Others::of(expression, [along, across], &loads);
+            fit_pieces(expression, ([along, across], &others), [a, b], &pieces)?;
+        }
     }
     let loads = loads(expression, along, across);
     if loads.is_empty() {
@@ -278,5 +351,6 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
     if bytes > 48 * 1024 && matches!(tile.by, Transposers::Warps(_)) {
         return Err(format!("the tiles need {bytes} bytes of shared memory").into());
     }
-    Ok(Transpose { along, across, tile: tile.clone(), loads })
+    let others = Others::of(expression, [along, across], &loads);
+    Ok(Transpose { along, across, tile: tile.clone(), loads, others })
 }

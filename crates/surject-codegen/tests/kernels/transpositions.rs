@@ -29,7 +29,9 @@ fn pieces_have_all_tiles() {
 #[test]
 fn results_leave_a_stage_from_line_to_line() {
     for sizes in SIZES {
-        for pieces in ["tile 16 8 task 2 16 group 1", "tile 8 8 task 1 16 group 2", "tile 8 4 task 3 16 group 8"] {
+        for pieces in
+            ["tile 16 8 task 2 16 group 1", "tile 8 8 task 1 16 group 2", "tile 8 4 task 3 16 group 8"]
+        {
             let schedule = format!("transpose i2 i1 {pieces} each 1 staged ahead past");
             let kernel = checked(&program(sizes), &schedule);
             assert!(kernel.contains("prefetch soon v0") && kernel.contains("nontemporal"), "{kernel}");
@@ -43,4 +45,35 @@ fn a_stage_has_whole_rows() {
     let schedule = "kernel y_0\ntranspose i2 i1 tile 16 8 task 2 1 group 1 each 1 staged";
     let error = crate::parts::fits(&program([37, 50]), schedule).unwrap_err();
     assert!(error.contains("a row of 3 tiles is more than the 1 of a piece"), "{error}");
+}
+
+/// Results of two neighbours lie between those of a tile: it has both, and stores them together.
+#[test]
+fn a_last_axis_of_few_elements_lies_inside_of_tiles() {
+    for [rows, columns] in SIZES {
+        let program = format!(
+            "func main(x: f32[2,{rows},{columns}]) -> (y) {{
+  y : f32[{columns},{rows},2] =: over i<{columns}, j<{rows}, b<2: x[b,j,i]
+}}
+"
+        );
+        for pieces in
+            ["tile 8 8 task 1 2 group 1", "tile 16 8 task 2 4 group 2", "tile 4 4 task 8 16 group 4"]
+        {
+            checked(&program, &format!("transpose i1 i0 {pieces} each 1 ahead"));
+        }
+    }
+}
+
+/// What is loaded in one iteration of another loop lies beside what is loaded in the next: pieces have both one after the other.
+#[test]
+fn short_rows_share_lines_with_what_lies_beside() {
+    let program = "func main(x: f32[37,3,5,4]) -> (y) {
+  y : f32[4,3,5,37] =: over a<4, b<3, c<5, d<37: x[d,b,c,a]
+}
+";
+    for pieces in ["tile 8 4 task 1 2 group 2 each 3", "tile 16 4 task 1 1 group 1 each 5"] {
+        let kernel = checked(program, &format!("transpose i2 i0 {pieces}"));
+        assert!(kernel.contains("parallel(task)"), "{kernel}");
+    }
 }

@@ -1,4 +1,7 @@
 //! Points whose loads lie along another loop than results.
+//!
+//! Tiles are squares of vectors where loops are long enough; where vectors are half a line, they are a line wide, if that pays.
+//! What the caches do not hold goes past them in whole lines: directly, or through a stage where rows begin inside of lines.
 
 use super::forms::of_a_task;
 use super::non_temporal::PAST;
@@ -43,12 +46,18 @@ impl Strategy for Transposes {
         let lanes = self.0.lanes(expression)?;
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
         let mut best: Option<Proposal> = None;
-        for loops in expression.transpositions() {
-            let Some(tile) = self.tile(expression, loops, lanes) else { continue };
-            let size = tile.tile[1].min(tile.tile[0]);
+        let pairs = expression.transpositions().into_iter().map(|loops| (loops, false));
+        let between = expression.transpositions_between(lanes).into_iter().map(|loops| (loops, true));
+        for (loops, is_between) in pairs.chain(between) {
+            let Some(tile) = self.tile(expression, loops, lanes, is_between) else { continue };
+            // Vectors of few columns, or of some apart, are put together of more parts.
+            let apart =
+                |a: &AccessInfo| Some(a.stride(&tile.loops[1]).abs()).filter(|&by| !a.stored && by > 0);
+            let apart = expression.accesses().iter().filter_map(apart).min().unwrap_or(1);
+            let size = tile.tile[0].min(2 * tile.tile[1]) as f64 / apart as f64;
             let schedule = Schedule { directives: vec![Directive::Transpose(tile)] };
             let Ok(()) = fits(expression, &schedule) else { continue };
-            let cost = (work(expression) + EACH * points) / size as f64;
+            let cost = (work(expression) + EACH * points) / size;
             if best.as_ref().is_none_or(|b| cost < b.cost) {
                 best = Some(Proposal { schedule, cost });
             }
@@ -58,37 +67,58 @@ impl Strategy for Transposes {
 }
 
 impl Transposes {
-    /// The tiles of two loops, that along which results lie first.
-    fn tile(&self, expression: &Expression, loops: [String; 2], lanes: i64) -> Option<TransposeTile> {
+    /// The tiles of two loops, that along which results lie first, perhaps with others of few iterations between them.
+    fn tile(
+        &self,
+        expression: &Expression,
+        loops: [String; 2],
+        lanes: i64,
+        is_between: bool,
+    ) -> Option<TransposeTile> {
         let cpu = &self.0;
-        let [columns, rows] = [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
+        let [columns, rows] =
+            [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
         let accesses = expression.accesses();
         let bytes = accesses.iter().map(|a| a.bytes as i64).max().unwrap_or(4);
-        let side = [16, 8, 4].into_iter().find(|&side| side <= lanes && side <= rows && side <= columns)?;
+        let side = |most: i64| [16, 8, 4].into_iter().find(|&side| side <= lanes && side <= most);
+        let [side, below] = [side(columns)?, side(rows)?];
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
-        let past = cpu.has_non_temporal_stores && moved >= PAST * cpu.last_cache as f64;
+        let past = cpu.has_non_temporal_stores && !is_between && moved >= PAST * cpu.last_cache as f64;
         let alike = begin_alike(&accesses, &loops[0]);
-        let halves = 2 * cpu.vector_bytes as i64 == LINE && side == lanes && columns >= LINE / bytes && alike;
+        let halves = 2 * cpu.vector_bytes as i64 == LINE
+            && [side, below] == [lanes; 2]
+            && columns >= LINE / bytes
+            && alike;
         let [a, b] = match halves {
             true => {
                 let row = past.then_some(columns * bytes);
                 self.of_lines(&accesses, &loops, [lanes, LINE / bytes], row)
             }
-            false => [side, side],
+            false => [side, below],
         };
         let over = |n: i64, by: i64| (n + by - 1) / by;
         let [wide, high] = [over(columns, a), over(rows, b)];
         let staged = past && !(a * bytes >= LINE && alike);
         let ahead = moved >= AHEAD * cpu.second_cache as f64;
-        let lines = match (past && !staged, halves) {
-            (true, _) => self.lines_past(&accesses, &loops),
-            (false, true) => 1,
-            (false, false) => GROUP,
+        let lines = match (past, halves) {
+            (true, _) if !staged => self.lines_past(&accesses, &loops),
+            // The other halves of lines are read next.
+            (false, true) => {
+                if b < a {
+                    1
+                } else {
+                    2
+                }
+            }
+            _ => GROUP,
         };
         let group = (lines * LINE / (a * bytes)).max(1);
         let group = if staged { group } else { group.min(wide) };
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
-        let others = (points / (columns * rows) as f64) as i64;
+        // Results of few neighbours lie inside of tiles.
+        let stored = accesses.iter().filter(|a| a.stored).map(|a| a.stride(&loops[0]));
+        let between = stored.max().filter(|_| is_between).unwrap_or(1);
+        let others = (points / (columns * rows * between) as f64) as i64;
         // What is staged is done in whole rows, of which each task has some.
         let down = if staged { STRIP } else { 2 * STRIP };
         let down = if past { down } else { STRIP }.min(high);
@@ -96,7 +126,12 @@ impl Transposes {
         let down = over(high, over(high, down));
         let pieces = others * over(high, down);
         let tasks = ((EACH * points / cpu.task_operations) as i64).clamp(1, TASKS * cpu.threads as i64);
-        let right = if staged { wide } else { over(wide, over(tasks, pieces)) };
+        let right = match staged {
+            true => wide,
+            // What is loaded of short rows shares lines with what lies beside.
+            false if rows * bytes < LINE => group,
+            false => over(wide, over(tasks, pieces)),
+        };
         let right = over(right, group) * group;
         let each = of_a_task(cpu, pieces * over(wide, right), EACH * points);
         let pieces = Pieces { tiles: [down, right], group, each, staged, ahead, past };
@@ -127,7 +162,9 @@ impl Transposes {
         let meet = |by: i64| accesses.iter().filter(|a| a.stored).all(|a| apart(a, across) % by == 0);
         match APART.map(meet) {
             [false, _] => 1,
-            [true, true] if !accesses.iter().filter(|a| !a.stored && a.stride(across) == 1).any(small) => GROUP,
+            [true, true] if !accesses.iter().filter(|a| !a.stored && a.stride(across) == 1).any(small) => {
+                GROUP
+            }
             _ => 2,
         }
     }
@@ -174,7 +211,7 @@ impl Transposes {
 /// Do rows of results along a loop all begin at the same place of a line?
 fn begin_alike(accesses: &[AccessInfo], along: &str) -> bool {
     let stored = accesses.iter().filter(|a| a.stored);
-    stored.flat_map(|a| a.strides.iter().map(move |s| (a, s))).all(|(access, (name, stride))| {
-        name == along || stride * access.bytes as i64 % LINE == 0
-    })
+    stored
+        .flat_map(|a| a.strides.iter().map(move |s| (a, s)))
+        .all(|(access, (name, stride))| name == along || stride * access.bytes as i64 % LINE == 0)
 }

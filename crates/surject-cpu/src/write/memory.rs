@@ -269,8 +269,13 @@ impl Writer<'_> {
         let sides = [within, zero];
         let whole = Op::Compare { name: "arith.cmpi", predicate: "eq", sides, ty: Type::I64 };
         let condition = self.b.op(whole);
-        let store =
-            |temporality, alignment| Op::Store { value, pointer, ty, alignment: Some(alignment), temporality };
+        let store = |temporality, alignment| Op::Store {
+            value,
+            pointer,
+            ty,
+            alignment: Some(alignment),
+            temporality,
+        };
         let [then, otherwise] =
             [store(Temporality::NonTemporal, line), store(Temporality::Normal, size)].map(Block::of);
         self.b.effect(Op::If { condition, then, otherwise });

@@ -91,7 +91,7 @@ impl Variant {
 }
 
 /// What the generator must make, beside what is listed by the names of enumerations.
-const FORMS: [&str; 51] = [
+const FORMS: [&str; 49] = [
     "loop serial",
     "loop unrolled",
     "loop task",

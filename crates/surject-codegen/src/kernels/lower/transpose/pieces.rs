@@ -10,8 +10,8 @@ use super::super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::Node;
-use crate::kernels::transpose::{LINE, Pieces, Transpose};
-use surject_ir::{BinaryOp};
+use crate::kernels::transpose::{LINE, Others, Pieces, Transpose};
+use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Guard, LoopKind, Mem, Op, Place, Space, Temporality, Type, Wanted};
 
 fn overflow() -> CodegenError {
@@ -81,6 +81,8 @@ struct Piece<'t> {
     /// Its rows of tiles that are whole.
     down: Affine,
     stage: Option<Stage>,
+    /// Loops inside of tiles, and how often they run.
+    inside: Vec<(LoopId, i64)>,
 }
 
 /// A group of columns of tiles.
@@ -111,13 +113,20 @@ impl Lowering<'_> {
         let [a, b] = t.tile.tile;
         let rows = Side { extent: extent(t.across), tile: b, piece: by.tiles[0] };
         let columns = Side { extent: extent(t.along), tile: a, piece: by.tiles[1] };
-        let others: Vec<LoopId> =
-            expression.loops.iter().copied().filter(|l| ![t.along, t.across].contains(l)).collect();
-        let mut sizes: Vec<i64> = others.iter().map(|&l| extent(l)).collect();
+        let Others { outer, near, inside } = &t.others;
+        let mut sizes: Vec<i64> = outer.iter().map(|&l| extent(l)).collect();
         sizes.extend([rows.pieces(), columns.pieces()]);
+        sizes.extend(near.iter().map(|&l| extent(l)));
         let opened = self.open_tasks(&sizes, by.each)?;
-        others.iter().zip(&opened.digits).for_each(|(&l, digit)| self.set(l, digit.clone()));
-        let [down, right] = [0, 1].map(|i| opened.digits[others.len() + i].clone());
+        let (before, behind) = opened.digits.split_at(outer.len());
+        let [down, right, of_near @ ..] = behind else {
+            return Err(CodegenError::malformed("a transposition without pieces"));
+        };
+        let [down, right] = [down, right].map(Affine::clone);
+        let digits = outer.iter().zip(before).chain(near.iter().zip(of_near));
+        digits.for_each(|(&l, digit)| self.set(l, digit.clone()));
+        inside.iter().for_each(|&l| self.set(l, 0.into()));
+        let inside: Vec<(LoopId, i64)> = inside.iter().map(|&l| (l, extent(l))).collect();
         let first = [
             down.times(rows.step()?).ok_or_else(overflow)?,
             right.times(columns.step()?).ok_or_else(overflow)?,
@@ -128,7 +137,7 @@ impl Lowering<'_> {
             0 => self.fewer(rows.piece, rows.whole(), &above)?,
             _ => self.least(rows.piece, rows.whole(), &above)?,
         };
-        let piece = Piece { t, by, rows, columns, number: [down, right], first, down: whole, stage };
+        let piece = Piece { t, by, rows, columns, number: [down, right], first, down: whole, stage, inside };
         self.groups(&piece)?;
         self.close_tasks(opened);
         Ok(())
@@ -150,7 +159,10 @@ impl Lowering<'_> {
 
     /// So many, or as many as there are of all behind so many others, which are fewer than all.
     fn fewer(&mut self, most: i64, all: i64, before: &Affine) -> Lowered<Affine> {
-        match all % most == 0 && before.offset % most == 0 && before.terms.iter().all(|t| t.factor % most == 0) {
+        match all % most == 0
+            && before.offset % most == 0
+            && before.terms.iter().all(|t| t.factor % most == 0)
+        {
             true => Ok(most.into()),
             false => self.least(most, all, before),
         }
@@ -253,7 +265,8 @@ impl Lowering<'_> {
             }
         };
         let is_ahead = by.ahead && !by.staged;
-        let turn = is_ahead.then(|| row.times(by.group).and_then(|n| n.plus(&column, 1)).ok_or_else(overflow));
+        let turn =
+            is_ahead.then(|| row.times(by.group).and_then(|n| n.plus(&column, 1)).ok_or_else(overflow));
         let tile = Tile {
             row: sum(&first[0], &row, rows.tile)?,
             column: sum(&group.first, &column, columns.tile)?,
@@ -297,6 +310,7 @@ impl Lowering<'_> {
             let of_row = next.iter().skip(number as usize).step_by(rows.tile as usize);
             of_row.for_each(|op| self.b.effect(op.clone()));
             match &piece.stage {
+                None if !piece.inside.is_empty() => self.store_inside(&piece.inside)?,
                 None => self.store_by(temporality)?,
                 Some(stage) => {
                     let row = sum(&sum(&tile.row, &number.into(), 1)?, &piece.first[0], -1)?;
@@ -310,9 +324,27 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Stores the results of all iterations inside of a tile: those of a vector have those of others between them.
+    fn store_inside(&mut self, loops: &[(LoopId, i64)]) -> Lowered<()> {
+        let sizes: Vec<i64> = loops.iter().map(|l| l.1).collect();
+        for number in 0..sizes.iter().product() {
+            let depth = self.frames.len();
+            let mut rest = number;
+            for &(l, extent) in loops.iter().rev() {
+                self.set(l, (rest % extent).into());
+                rest /= extent;
+            }
+            self.store()?;
+            self.frames.truncate(depth);
+        }
+        Ok(())
+    }
+
     /// Stores results where those of a group meet.
     fn put_on_stage(&mut self, stage: &Stage, row: &Affine, column: &Affine) -> Lowered<()> {
-        let Some((along, lanes)) = self.lanes else { return Err(CodegenError::malformed("a tile without lanes")) };
+        let Some((along, lanes)) = self.lanes else {
+            return Err(CodegenError::malformed("a tile without lanes"));
+        };
         let root = self.expression.outputs.first().map(|o| o.root);
         let root = root.ok_or_else(|| CodegenError::malformed("a transposition without a result"))?;
         let value = self.operand(root, lanes)?;
@@ -343,10 +375,8 @@ impl Lowering<'_> {
         let to = Place { at: sum(&to.at, &within, -1)?, ..to };
         let column = sum(&group.first, &within, -1)?;
         let lines = by.group * columns.tile / stage.line;
-        let inner = Guard {
-            expr: sum(&group.number, &(-1).into(), 1)?,
-            bound: sum(&group.count, &(-2).into(), 1)?,
-        };
+        let inner =
+            Guard { expr: sum(&group.number, &(-1).into(), 1)?, bound: sum(&group.count, &(-2).into(), 1)? };
         let inner = self.b.holds(vec![inner], 1);
         self.b.open_if(inner);
         for line in 0..lines {
@@ -355,7 +385,8 @@ impl Lowering<'_> {
         self.b.open_else(&[]);
         self.prefetch_ends(piece, group)?;
         // At an end of rows lines are there in part. The last group has nothing to leave to another one.
-        let is_last = Guard { expr: sum(&group.number, &sum(&1.into(), &group.count, -1)?, 1)?, bound: 1.into() };
+        let is_last =
+            Guard { expr: sum(&group.number, &sum(&1.into(), &group.count, -1)?, 1)?, bound: 1.into() };
         let is_last = self.b.holds(vec![is_last], 1);
         let [all, most] = [lines, lines + 1].map(|n| self.integer(n));
         let count = self.b.select(is_last, most, all);
