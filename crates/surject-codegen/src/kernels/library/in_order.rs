@@ -241,7 +241,7 @@ impl Kernels<'_> {
         let widest = self.widest();
         let across = others.iter().copied().rev().find(|&a| shape[a] >= widest);
         let lines = across.map_or(1, |across| shape[across]);
-        let half = ((lines as u64 + 1) / 2).next_power_of_two() as i64;
+        let half = (lines as u64).div_ceil(2).next_power_of_two() as i64;
         let lanes = across.map_or(1, |_| half.clamp(widest, BESIDE * widest));
         let outer: Vec<usize> = others.into_iter().filter(|&a| Some(a) != across).collect();
         let name = format!("{}_{}", self.name, self.launches.len());
