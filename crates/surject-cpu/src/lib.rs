@@ -235,12 +235,13 @@ impl Machine for Cpu {
     /// A line that is long and has none beside it for the other threads is cut into blocks, which tasks share. Its terms are
     /// computed twice.
     fn scan_block(&self, expression: &Expression, &Scanned { length, .. }: &Scanned) -> Option<i64> {
-        /// Elements of a block, at least.
-        const BLOCK: i64 = 1 << 16;
+        /// Elements of a block, whose sum is made term by term, and of a line that is worth blocks.
+        const BLOCK: i64 = 1 << 12;
+        const LONG: i64 = 1 << 18;
         let points: f64 = expression.loops().iter().map(|l| l.extent as f64).product();
         let lines = points / length.max(1) as f64;
         // Next to functions the rest does not count.
         let least = if expression.has_formulas() { 4.0 } else { 2.0 };
-        (least * lines <= self.threads as f64 && length >= 4 * BLOCK).then_some(BLOCK)
+        (least * lines <= self.threads as f64 && length >= LONG).then_some(BLOCK)
     }
 }

@@ -40,6 +40,35 @@ kernel scale(x: read f32[64], y: write f32[64]) {
     insta::assert_snapshot!(module([&kernel(text)]).unwrap().text());
 }
 
+/// So is a choice that all tasks make alike; a store is not.
+#[test]
+fn tasks_choose_again_what_all_need() {
+    let text = |store: &str| {
+        format!(
+            "kernel k(x: read f32[1], out: write f32[64]) {{
+  %0 = load x[0] : f32
+  %1 = splat 1.0 : f32
+  %2 = ge %0, %1 : i1
+  %5 = if %2 {{
+    %3 = add %0, %1 : f32
+    {store}
+    yield %3
+  }} else {{
+    %4 = mul %0, %0 : f32
+    yield %4
+  }} : f32
+  for %6 = 0 to 64 parallel(task) {{
+    store %5, out[%6]
+  }}
+}}
+"
+        )
+    };
+    let count = |text: String| tasks(&kernel(&text)).unwrap().count;
+    assert_eq!(count(text("")), Some(64));
+    assert_eq!(count(text("store %3, out[0]")), Some(1));
+}
+
 /// What every task loads of a tensor that is only read stands before the loop over tasks, and functions of angles that are too
 /// large for formulas are those of the runtime.
 #[test]

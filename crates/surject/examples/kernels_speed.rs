@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use surject::ir::Buffer;
 use surject::mlir::CompileOptions;
@@ -24,6 +25,7 @@ use surject::{
 use surject_codegen::Target;
 use surject_codegen::kernels::native::Which;
 use surject_codegen::kernels::schedule::Schedules;
+use surject_cpu::Cpu;
 
 /// What the command line says.
 struct Options {
@@ -114,7 +116,11 @@ impl Both {
             }
             let (schedules, which) =
                 if kernels { (schedules.clone(), *which) } else { (Schedules::default(), Which::Needed) };
-            options.lower.scheduled = Some(scheduled(machine, schedules, which)?);
+            let mut scheduled = scheduled(machine, schedules, which)?;
+            if let Some(cpu) = machine.and_then(Cpu::named) {
+                scheduled.machine = Arc::new(Cpu { threads: *threads, ..cpu }.on(&Target::host()));
+            }
+            options.lower.scheduled = Some(scheduled);
             let times = &mut StageTimes::default();
             Runner::with(program.clone(), &function.name, Backend::Cpu, &options, times)
         };

@@ -44,7 +44,7 @@ pub fn values(ty: &TensorType, seed: u64) -> Buffer {
 
 /// A function of a program as kernels of the emitter, and of the kernel IR where the emitter has no form.
 pub fn lowered(program: &Program, name: &str, target: &Target) -> LoweredModule {
-    let scheduled = CompileOptions::of(target.clone(), Processor::Host).lower.scheduled;
+    let scheduled = CompileOptions::of(*target, Processor::Host).lower.scheduled;
     let scheduled = scheduled.map(|scheduled| Scheduled { which: Which::Needed, ..scheduled });
     lower_with(program, name, target, &Options { scheduled, ..Options::default() }).unwrap()
 }

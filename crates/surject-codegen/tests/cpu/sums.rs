@@ -136,29 +136,41 @@ fn of_windows() {
 
 #[test]
 fn of_growing_windows() {
-    const LENGTH: usize = 6000;
     for (columns, backwards) in [(1, false), (1, true), (3, false), (40, false), (40, true)] {
-        let step = if backwards { "i + k".to_string() } else { format!("i + k - {}", LENGTH - 1) };
-        let text = format!(
-            "func main(x: f32[{LENGTH},{columns}]) -> (y) {{
-  y : f32[{LENGTH},{columns}] =:+ over i<{LENGTH}, j<{columns}, k<{LENGTH} at [i,j]: \
-             (x[{step},j] where 0 <= {step} < {LENGTH} else -0.0f32)
+        check_growing((6000, columns), backwards, "scan");
+    }
+}
+
+/// One long line is cut into blocks for threads, the last of which is not whole.
+#[test]
+fn of_one_growing_line() {
+    for backwards in [false, true] {
+        check_growing((300_001, 1), backwards, "kernel `scan_before`");
+    }
+}
+
+/// Sums that grow along columns.
+fn check_growing((length, columns): (usize, usize), backwards: bool, word: &str) {
+    let step = if backwards { "i + k".to_string() } else { format!("i + k - {}", length - 1) };
+    let text = format!(
+        "func main(x: f32[{length},{columns}]) -> (y) {{
+  y : f32[{length},{columns}] =:+ over i<{length}, j<{columns}, k<{length} at [i,j]: \
+         (x[{step},j] where 0 <= {step} < {length} else -0.0f32)
 }}
 "
-        );
-        let exact = |args: &[Buffer]| {
-            let (mut y, x) = (all(&args[0]), all(&args[0]));
-            for at in columns..x.len() {
-                let (at, before) = match backwards {
-                    true => (x.len() - 1 - at, x.len() - 1 - at + columns),
-                    false => (at, at - columns),
-                };
-                y[at] = y[before] + x[at];
-            }
-            vec![y]
-        };
-        check_error_to(&text, 8.0, "scan", &exact);
-    }
+    );
+    let exact = |args: &[Buffer]| {
+        let (mut y, x) = (all(&args[0]), all(&args[0]));
+        for at in columns..x.len() {
+            let (at, before) = match backwards {
+                true => (x.len() - 1 - at, x.len() - 1 - at + columns),
+                false => (at, at - columns),
+            };
+            y[at] = y[before] + x[at];
+        }
+        vec![y]
+    };
+    check_error_to(&text, 8.0, word, &exact);
 }
 
 /// Elements of few bits are summed in 32.

@@ -2,9 +2,7 @@
 
 use super::{Done, Writer, of, task_of};
 use surject_codegen::code::{self, Block, Carry, Index, Op, Type};
-use surject_kernel::{
-    Access, Affine, Level, LoopKind, Op as KernelOp, Place, Region, Statement, Team, Value,
-};
+use surject_kernel::{Access, Affine, Level, LoopKind, Op as KernelOp, Region, Statement, Team, Value};
 
 /// A loop, of which iterations may depend on those before.
 struct Loop<'k> {
@@ -39,10 +37,15 @@ impl<'k> Writer<'k> {
         })
     }
 
-    /// Does an operation give every task the same, and do nothing else? Loads of what the kernel only reads do.
+    /// Does an operation give every task the same, and do nothing else? Loads of what the kernel only reads do, and choices
+    /// between such operations, which formulas have.
     fn is_same_in_all_tasks(&self, op: &KernelOp) -> bool {
-        let loads = |place: &Place| self.kernel.mem(place.mem).access == Access::Read;
-        op.is_pure() || matches!(op, KernelOp::Load { place, .. } if loads(place))
+        let same = |region: &Region| region.body.iter().all(|s| self.is_same_in_all_tasks(&s.op));
+        match op {
+            KernelOp::Load { place, .. } => self.kernel.mem(place.mem).access == Access::Read,
+            KernelOp::If { then, otherwise, .. } => same(then) && same(otherwise),
+            _ => op.is_pure(),
+        }
     }
 
     /// All that a task does; the number of tasks, where that is known.

@@ -12,7 +12,7 @@ use crate::kernels::expression::Tensor;
 use crate::kernels::library::windows::Line;
 use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, DType, Scalar, Var, Window};
-use surject_kernel::{Access, Affine, LoopKind, Place, Space, Type, Value};
+use surject_kernel::{Access, Affine, Guard, LoopKind, Op, Place, Space, Type, Value};
 
 pub(super) fn overflow() -> CodegenError {
     CodegenError::overflow("a position")
@@ -229,37 +229,41 @@ impl Kernels<'_> {
         (operands, inits): (&[Var], &[Var]),
         shape: &[i64],
     ) -> Lowered<()> {
+        /// Vectors of lines side by side: steps of one do not wait for those of another.
+        const BESIDE: i64 = 4;
+        /// Operations of a step: a function of its own.
+        const STEP: i64 = 64;
         let targets = self.call.targets;
         let (n, join) = (shape[axis], &self.call.regions[0]);
         let others: Vec<usize> = (0..shape.len()).filter(|&a| a != axis).collect();
         let step = strides(shape).ok_or_else(overflow)?;
-        // Lanes are lines, along the axis whose neighbours are nearest.
-        let across = others.iter().copied().rev().find(|&a| shape[a] >= self.widest());
-        let vectors = match across {
-            Some(across) => pieces(shape[across], self.widest()),
-            None => vec![Vectors::ONE],
-        };
+        // Lanes are lines, along the axis whose neighbours are nearest; half of them may be those of another task.
+        let widest = self.widest();
+        let across = others.iter().copied().rev().find(|&a| shape[a] >= widest);
+        let lines = across.map_or(1, |across| shape[across]);
+        let half = (lines as u64).div_ceil(2).next_power_of_two() as i64;
+        let lanes = across.map_or(1, |_| half.clamp(widest, BESIDE * widest));
         let outer: Vec<usize> = others.into_iter().filter(|&a| Some(a) != across).collect();
-        for Vectors { lanes, first, count } in vectors {
-            let name = format!("{}_{}", self.name, self.launches.len());
-            let mut maker = Maker::new(self.call, &self.temporaries, name);
-            let mut sizes: Vec<i64> = outer.iter().map(|&a| shape[a]).collect();
-            sizes.push(count);
-            let number = maker.open_vectors(self.machine.spread(), elements(&sizes)?, n * lanes)?;
-            let place = maker.unravel(number, &sizes);
-            let mut base = Affine::from(0);
-            for (&a, &at) in outer.iter().zip(&place) {
-                base = base.plus(&maker.wide_position(at), step[a]).ok_or_else(overflow)?;
-            }
-            if let (Some(across), Some(&block)) = (across, place.last()) {
-                let own = maker.wide_position(block).times(lanes).and_then(|o| o.plus(&first.into(), 1));
-                let own = own.and_then(|own| lanes_from(own, lanes)).ok_or_else(overflow)?;
-                base = base.plus(&own, step[across]).ok_or_else(overflow)?;
-            }
-            let line = GrowingLine { base, step: step[axis], length: n, from_the_end, lanes };
-            maker.growing_line((operands, inits, targets), join, &line)?;
-            self.launches.push(maker.finish());
+        let name = format!("{}_{}", self.name, self.launches.len());
+        let mut maker = Maker::new(self.call, &self.temporaries, name);
+        let mut sizes: Vec<i64> = outer.iter().map(|&a| shape[a]).collect();
+        sizes.push((lines - 1) / lanes + 1);
+        let operations = n.saturating_mul(lanes).saturating_mul(STEP);
+        let number = maker.open_vectors(self.machine.spread(), elements(&sizes)?, operations)?;
+        let place = maker.unravel(number, &sizes);
+        let (mut base, mut guards) = (Affine::from(0), Vec::new());
+        for (&a, &at) in outer.iter().zip(&place) {
+            base = base.plus(&maker.wide_position(at), step[a]).ok_or_else(overflow)?;
         }
+        if let (Some(across), Some(&block)) = (across, place.last()) {
+            let own = maker.wide_position(block).times(lanes);
+            let own = own.and_then(|own| lanes_from(own, lanes)).ok_or_else(overflow)?;
+            base = base.plus(&own, step[across]).ok_or_else(overflow)?;
+            guards.extend((lines % lanes > 0).then_some(Guard { expr: own, bound: lines.into() }));
+        }
+        let line = GrowingLine { base, guards, step: step[axis], length: n, from_the_end, lanes };
+        maker.growing_line((operands, inits, targets), join, &line)?;
+        self.launches.push(maker.finish());
         Ok(())
     }
 }
@@ -268,12 +272,33 @@ impl Kernels<'_> {
 struct GrowingLine {
     /// The first element.
     base: Affine,
+    /// Which lines exist.
+    guards: Vec<Guard>,
     /// The distance from one element to the next, and how many there are.
     step: i64,
     length: i64,
     /// Does it begin at its end?
     from_the_end: bool,
     lanes: i64,
+}
+
+impl GrowingLine {
+    /// The element at a distance from where the line begins.
+    fn element(&self, number: &Affine) -> Option<Affine> {
+        let number = match self.from_the_end {
+            true => Affine::from(self.length - 1).plus(number, -1)?,
+            false => number.clone(),
+        };
+        self.base.plus(&number, self.step)
+    }
+
+    /// Values that come later in a window are behind those that come before, in the order of memory.
+    fn in_order(&self, later: Vec<Value>, before: Vec<Value>) -> Vec<Value> {
+        match self.from_the_end {
+            true => later.into_iter().chain(before).collect(),
+            false => before.into_iter().chain(later).collect(),
+        }
+    }
 }
 
 /// A vector of a window of updates.
@@ -406,50 +431,107 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// A line of windows that grow, or a vector of lines.
+    /// A line of windows that grow, or a vector of lines. Where initial values that are joined stay what they are, so do those of
+    /// all padding: they come before the first element alone.
     fn growing_line(
         &mut self,
         (operands, inits, targets): (&[Var], &[Var], &[Var]),
         join: &surject_ir::Region,
         line: &GrowingLine,
     ) -> Lowered<()> {
-        let &GrowingLine { ref base, step, length: n, from_the_end, lanes } = line;
-        let lanes = lanes as usize;
-        let dtype = |maker: &Self, var: Var| maker.call.function.ty(var).dtype;
+        let lanes = line.lanes as usize;
         let mut first = Vec::new();
         for &init in inits {
             let mem = self.memory(Tensor::Var(init), Access::Read)?;
-            let ty = Type::scalar(dtype(self, init));
+            let ty = Type::scalar(self.call.function.ty(init).dtype);
             first.push(self.b.load(Place::new(mem, 0), ty));
         }
+        let twice: Vec<Value> = first.iter().chain(&first).copied().collect();
+        let joined = self.apply(join, &twice)?;
+        let same =
+            first.iter().zip(joined).map(|(&before, after)| self.has_same_bits(before, after)).collect();
+        let Some(stays) = all(self, same) else { return Ok(()) };
+        self.b.open_if(stays);
+        let before: Vec<Value> = first.iter().map(|&value| self.b.broadcast(value, lanes)).collect();
+        let (number, carried) = self.b.open_for(0, line.length, 1, LoopKind::Serial, &before);
+        let own = self.elements_of(operands, line, &number.into())?;
+        let values = self.apply(join, &line.in_order(own, carried))?;
+        let values: Vec<Value> = values.into_iter().map(|v| self.b.broadcast(v, lanes)).collect();
+        self.store_elements(targets, line, &number.into(), &values)?;
+        self.b.close_for(&values);
+        self.b.open_else(&[]);
+        self.growing_line_of_padding((operands, inits, targets), join, line, &first)?;
+        self.b.close_if(&[]);
+        Ok(())
+    }
+
+    /// Has a value the bits of another one?
+    fn has_same_bits(&mut self, x: Value, y: Value) -> Value {
+        let ty = self.b.ty(x);
+        if !ty.dtype.is_float() {
+            return self.compare(BinaryOp::Eq, x, y);
+        }
+        let bits = match ty.dtype.size() {
+            1 => DType::U8,
+            2 => DType::U16,
+            4 => DType::U32,
+            _ => DType::U64,
+        };
+        let [x, y] = [x, y].map(|value| self.b.pure(Op::Bitcast(value), ty.with(bits)));
+        self.compare(BinaryOp::Eq, x, y)
+    }
+
+    /// The elements of operands at a distance from where a line begins.
+    fn elements_of(&mut self, operands: &[Var], line: &GrowingLine, number: &Affine) -> Lowered<Vec<Value>> {
+        let at = line.element(number).ok_or_else(overflow)?;
+        let mut values = Vec::new();
+        for &operand in operands {
+            let mem = self.memory(Tensor::Var(operand), Access::Read)?;
+            let ty = Type::vector(self.call.function.ty(operand).dtype, line.lanes as usize);
+            values
+                .push(self.b.load(Place { guards: line.guards.clone(), ..Place::new(mem, at.clone()) }, ty));
+        }
+        Ok(values)
+    }
+
+    /// Stores the results there.
+    fn store_elements(
+        &mut self,
+        targets: &[Var],
+        line: &GrowingLine,
+        number: &Affine,
+        values: &[Value],
+    ) -> Lowered<()> {
+        let at = line.element(number).ok_or_else(overflow)?;
+        for (&target, &value) in targets.iter().zip(values) {
+            let mem = self.memory(Tensor::Var(target), Access::Write)?;
+            let value = self.b.broadcast(value, line.lanes as usize);
+            self.b.store(Place { guards: line.guards.clone(), ..Place::new(mem, at.clone()) }, value);
+        }
+        Ok(())
+    }
+
+    /// The same where the padding counts.
+    fn growing_line_of_padding(
+        &mut self,
+        (operands, inits, targets): (&[Var], &[Var], &[Var]),
+        join: &surject_ir::Region,
+        line: &GrowingLine,
+        first: &[Value],
+    ) -> Lowered<()> {
+        let (n, lanes) = (line.length, line.lanes as usize);
+        let dtype = |maker: &Self, var: Var| maker.call.function.ty(var).dtype;
         // As many initial values joined as there can be elements of padding, and that before the first element.
         let mut padding = Vec::new();
         for &init in inits {
             let dtype = dtype(self, init);
             padding.push(self.b.alloc("padding", dtype, n, Space::Stack));
         }
-        let (at, joined) = self.b.open_for(0, n, 1, LoopKind::Serial, &first);
+        let (at, joined) = self.b.open_for(0, n, 1, LoopKind::Serial, first);
         padding.iter().zip(&joined).for_each(|(&mem, &value)| self.b.store(Place::new(mem, at), value));
-        let arguments: Vec<Value> = joined.iter().chain(&first).copied().collect();
+        let arguments: Vec<Value> = joined.iter().chain(first).copied().collect();
         let next = self.apply(join, &arguments)?;
         self.b.close_for(&next);
-        let element = |number: &Affine| -> Option<Affine> {
-            let number = match from_the_end {
-                true => Affine::from(n - 1).plus(number, -1)?,
-                false => number.clone(),
-            };
-            base.plus(&number, step)
-        };
-        let load = |maker: &mut Self, number: &Affine| -> Lowered<Vec<Value>> {
-            let at = element(number).ok_or_else(overflow)?;
-            let mut values = Vec::new();
-            for &operand in operands {
-                let mem = maker.memory(Tensor::Var(operand), Access::Read)?;
-                let ty = Type::vector(dtype(maker, operand), lanes);
-                values.push(maker.b.load(Place::new(mem, at.clone()), ty));
-            }
-            Ok(values)
-        };
         let finish = |maker: &mut Self, number: &Affine, own: &[Value]| -> Lowered<()> {
             // The windows of a line that begins at its end have their padding behind them.
             let left = Affine::from(n - 1).plus(number, -1).ok_or_else(overflow)?;
@@ -458,28 +540,14 @@ impl Maker<'_> {
                 let value = maker.b.load(Place::new(mem, left.clone()), Type::scalar(dtype(maker, init)));
                 others.push(maker.b.broadcast(value, lanes));
             }
-            let arguments: Vec<Value> = match from_the_end {
-                true => own.iter().copied().chain(others).collect(),
-                false => others.into_iter().chain(own.iter().copied()).collect(),
-            };
-            let joined = maker.apply(join, &arguments)?;
-            let at = element(number).ok_or_else(overflow)?;
-            for (&target, value) in targets.iter().zip(joined) {
-                let mem = maker.memory(Tensor::Var(target), Access::Write)?;
-                let value = maker.b.broadcast(value, lanes);
-                maker.b.store(Place::new(mem, at.clone()), value);
-            }
-            Ok(())
+            let joined = maker.apply(join, &line.in_order(own.to_vec(), others))?;
+            maker.store_elements(targets, line, number, &joined)
         };
-        let start = load(self, &0.into())?;
+        let start = self.elements_of(operands, line, &0.into())?;
         finish(self, &0.into(), &start)?;
         let (number, carried) = self.b.open_for(1, n, 1, LoopKind::Serial, &start);
-        let own = load(self, &number.into())?;
-        let arguments: Vec<Value> = match from_the_end {
-            true => own.into_iter().chain(carried).collect(),
-            false => carried.into_iter().chain(own).collect(),
-        };
-        let values = self.apply(join, &arguments)?;
+        let own = self.elements_of(operands, line, &number.into())?;
+        let values = self.apply(join, &line.in_order(own, carried))?;
         finish(self, &number.into(), &values)?;
         self.b.close_for(&values);
         Ok(())
