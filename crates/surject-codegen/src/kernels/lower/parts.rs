@@ -178,7 +178,8 @@ impl Lowering<'_> {
 
     /// How often a loop runs here.
     pub(super) fn iterations(&self, axis: &Axis) -> i64 {
-        match self.rest.get(&axis.of) {
+        // What is left is that of the innermost loop; one outside of the last part runs as ever.
+        match self.rest.get(&axis.of).filter(|_| axis.factor == 1) {
             Some(&left) if axis.kind != AxisKind::Lanes => left,
             _ => axis.extent,
         }
