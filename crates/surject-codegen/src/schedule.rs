@@ -75,9 +75,7 @@ pub struct Schedule {
 impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
     pub fn is_plain(&self) -> bool {
-        self.block_transpose.is_none()
-            && self.outer_vector.is_none()
-            && self.unroll_jam.is_none()
+        self.block_transpose.is_none() && self.outer_vector.is_none() && self.unroll_jam.is_none()
     }
 }
 

@@ -84,3 +84,53 @@ fn tasks_share_lines_that_they_do_not_divide() {
 ";
     chosen(program, "avx512", &["scan i1 lanes 16 lines 16\n"]);
 }
+
+/// Images that are mirrored, with holes around them, and channels that are put together: pixels are the lanes.
+#[test]
+fn short_rows_lie_in_lanes() {
+    let programs = [
+        "func main(x: f32[3,37,3]) -> (y) {\n  y : f32[3,37,3] =: over b<3, i<37, c<3: x[b,-i + 36,c]\n}\n",
+        "func main(x: u8[3,70,3]) -> (y) {\n  y : u8[3,76,3] =: over b<3, i<76, c<3: (x[b,i - 3,c] where 0 <= i - 3 < 70 else 0u8)\n}\n",
+        "func main(x: f32[150,2], z: f32[150]) -> (y) {\n  y : f32[150,2] =: over i<150, c<2: \
+         (x[i,0] where 0 <= c < 1 else 0.0f32) * z[i] + (x[i,1] where 0 <= c - 1 < 1 else 0.0f32)\n}\n",
+        "func main(x: u8[90,3], w: f32[3]) -> (y) {\n  y : f32[90,3] =: over i<90, c<3: f32(x[i,c]) / 255.0f32 - w[c]\n}\n",
+    ];
+    for program in programs {
+        for machine in ["avx2", "avx512"] {
+            let (_, cpu) = chosen(program, machine, &["jam i"]);
+            assert!(cpu.vector_bytes > 0);
+            check(program, machine, &[]);
+        }
+    }
+}
+
+/// Results that the last cache does not hold go past it, in whole lines.
+#[test]
+fn large_results_go_past_the_caches() {
+    let program = |rows: usize, columns: usize| {
+        format!(
+            "func main(x: f32[{rows},{columns}], z: f32[{columns}]) -> (y) {{\n  y : f32[{rows},{columns}] =: over i<{rows}, j<{columns}: x[i,j] + z[j]\n}}\n"
+        )
+    };
+    let schedule = |text: &str| {
+        let program = parse(&format!("program p\n\n{text}")).unwrap();
+        let found = expressions(program.function("main").unwrap()).unwrap();
+        choose(&Cpu::named("avx512").unwrap(), &found[0].1).unwrap().proposal.schedule.to_string()
+    };
+    assert!(schedule(&program(4096, 4096)).contains("nontemporal"));
+    // They fit, or rows begin inside of lines.
+    assert!(!schedule(&program(512, 512)).contains("nontemporal"));
+    assert!(!schedule(&program(4096, 4099)).contains("nontemporal"));
+}
+
+/// Three outer iterations leave one of two threads without work: the next loop is shared.
+#[test]
+fn tasks_share_the_loop_that_all_threads_get_some_of() {
+    let text = "func main(x: f32[3,64,1000]) -> (y) {\n  y : f32[3,64,1000] =: over b<3, i<64, j<1000: exp(x[b,i,-j + 999])\n}\n";
+    let program = parse(&format!("program p\n\n{text}")).unwrap();
+    let found = expressions(program.function("main").unwrap()).unwrap();
+    let cpu = Cpu { threads: 2, ..Cpu::named("avx512").unwrap() };
+    let schedule = choose(&cpu, &found[0].1).unwrap().proposal.schedule.to_string();
+    assert!(!schedule.contains("parallel i0 task"), "{schedule}");
+    assert!(schedule.contains("task"), "{schedule}");
+}

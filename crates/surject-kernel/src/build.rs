@@ -74,7 +74,13 @@ impl Builder {
     pub fn new(name: impl Into<String>) -> Builder {
         let scope = Scope { always: true, ..Scope::default() };
         let kernel = Kernel::new(name);
-        Builder { kernel, scopes: vec![scope], homes: Vec::new(), ranges: HashMap::new(), numbers: HashMap::new() }
+        Builder {
+            kernel,
+            scopes: vec![scope],
+            homes: Vec::new(),
+            ranges: HashMap::new(),
+            numbers: HashMap::new(),
+        }
     }
 
     /// The kernel. Scopes that are open are closed without results.

@@ -68,3 +68,27 @@ fn panels_are_transposed_in_registers() {
     assert!(filled.clone().count() > 0);
     assert!(filled.clone().all(|line| line.ends_with("i32x8") && !line.contains("< 21")), "{kernel}");
 }
+
+/// A loop in step outside of one whose last part is cut runs once there, too.
+#[test]
+fn loops_outside_of_a_last_part_run_as_ever() {
+    let program = "func main(x: i32[4,2]) -> (y) {\n  y : i32[4,2] =: over i<4, j<2: x[i,j] + x[i,j]\n}\n";
+    let schedule = "split i0 by 3\nsplit i0.o by 3\norder i0.o.i i0.i i0.o.o\njam i0.i\njam i0.o.o\n";
+    let kernel = checked(program, schedule);
+    assert!(kernel.contains("load v0[7]") && !kernel.contains("load v0[8]"), "{kernel}");
+}
+
+/// Every second term of a sum that is written out is summed apart. The sums are exact.
+#[test]
+fn terms_that_are_written_out_are_summed_in_two_parts() {
+    let program = "func main(x: i8[3,16]) -> (y) {\n  y : f64[3] =:+ over i<3, k<16 at [i]: f64(x[i,k])\n}\n";
+    for schedule in ["unroll k0\n", "split k0 by 8\nunroll k0.i\n", "jam i0\nunroll k0\n"] {
+        let kernel = checked(program, schedule);
+        let sums: Vec<&str> = kernel.lines().filter(|line| line.contains(" add ")).collect();
+        let last = sums.last().and_then(|line| line.split_once(" add ")).expect("a sum").1;
+        let terms = last.split([',', ':']).map(str::trim).take(2);
+        // Both operands are sums.
+        let is_sum = |value: &str| sums.iter().any(|line| line.trim().starts_with(&format!("{value} =")));
+        assert!(terms.into_iter().all(is_sum), "{schedule}{kernel}");
+    }
+}

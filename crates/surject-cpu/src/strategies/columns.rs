@@ -105,8 +105,7 @@ impl Columns {
         let mut directives = nest.directives();
         directives.extend(terms.iter().map(|l| Directive::Unroll(l.name.clone())));
         directives.extend(values(&self.0, expression, Some((row, lanes))));
-        let inside: Vec<&str> =
-            columns.iter().map(|l| l.name.as_str()).chain([row.name.as_str()]).collect();
+        let inside: Vec<&str> = columns.iter().map(|l| l.name.as_str()).chain([row.name.as_str()]).collect();
         let past = non_temporal::is_worth(&self.0, expression);
         let lacks = !directives.contains(&Directive::NonTemporal);
         if lacks && past && non_temporal::fills_lines(expression, &inside, lanes * jammed) {

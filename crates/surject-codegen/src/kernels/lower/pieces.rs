@@ -29,7 +29,8 @@ impl Lowering<'_> {
     /// Does a guard hold in all iterations of the loops that are open, or in none?
     pub(super) fn fact(&self, guard: &Guard) -> Option<bool> {
         self.fact_of_pieces(guard).or_else(|| {
-            let guard = surject_kernel::Guard { expr: self.affine(&guard.expr).ok()?, bound: guard.bound.into() };
+            let guard =
+                surject_kernel::Guard { expr: self.affine(&guard.expr).ok()?, bound: guard.bound.into() };
             self.b.is_known(&guard, self.lanes.map_or(1, |l| l.1))
         })
     }

@@ -57,12 +57,7 @@ impl Known {
 
 /// The statements of a region with runs in the place of columns, where that saves shuffles. `yields` are the values that the
 /// region hands on.
-pub(super) fn interleaved(
-    kernel: &mut Kernel,
-    known: &Known,
-    region: &mut Region,
-    vector_bytes: usize,
-) {
+pub(super) fn interleaved(kernel: &mut Kernel, known: &Known, region: &mut Region, vector_bytes: usize) {
     let mut tried: HashSet<(Common, i64)> = HashSet::new();
     loop {
         let clusters = clusters(kernel, &region.body, vector_bytes);
@@ -202,7 +197,8 @@ impl<'a> Attempt<'a> {
             }
         }
         let (written, runs, kept) = (Vec::new(), HashMap::new(), HashSet::new());
-        let mut attempt = Attempt { kernel, known, body, clusters, stores, defined, own, kept, written, runs };
+        let mut attempt =
+            Attempt { kernel, known, body, clusters, stores, defined, own, kept, written, runs };
         attempt.kept = attempt.kept(&attempt.columns(), &users);
         attempt
     }
@@ -229,8 +225,7 @@ impl<'a> Attempt<'a> {
         let common = &self.stores.common;
         let first = self.stores.columns[0].offset;
         let rows = self.stores.rows();
-        let mut writer =
-            Writer { kernel: self.kernel, common, first, rows, register: 0, body: Vec::new() };
+        let mut writer = Writer { kernel: self.kernel, common, first, rows, register: 0, body: Vec::new() };
         for (number, &run) in runs.iter().enumerate() {
             writer.store((number * lanes) as i64, run, lanes);
         }
@@ -267,7 +262,8 @@ impl<'a> Attempt<'a> {
     /// The shuffles that columns take which only these stores need.
     fn shuffles_of_columns(&self) -> i64 {
         let count = self.stores.columns.len() as i64;
-        let own = |c: &&Cluster| !c.common.is_store && c.columns.iter().all(|c| self.own.contains(&c.statement));
+        let own =
+            |c: &&Cluster| !c.common.is_store && c.columns.iter().all(|c| self.own.contains(&c.statement));
         let loads = self.clusters.iter().filter(own).map(|c| {
             let vectors = (c.rows().block() + c.lanes as i64 - 1) / c.lanes as i64;
             c.columns.len() as i64 * (vectors - 1).max(1)
@@ -280,7 +276,8 @@ impl<'a> Attempt<'a> {
         if let Some(known) = self.runs.get(columns) {
             return Some(known.clone());
         }
-        let made = self.same(columns).or_else(|| self.through(columns)).or_else(|| self.collected(columns))?;
+        let made =
+            self.same(columns).or_else(|| self.through(columns)).or_else(|| self.collected(columns))?;
         self.runs.insert(columns.to_vec(), made.clone());
         Some(made)
     }
@@ -310,7 +307,8 @@ impl<'a> Attempt<'a> {
         if ty.lanes != lanes || columns.iter().any(|&c| self.kernel.ty(c) != ty) {
             return None;
         }
-        let numbers: Option<Vec<Scalar>> = columns.iter().map(|c| self.known.constants.get(c).copied()).collect();
+        let numbers: Option<Vec<Scalar>> =
+            columns.iter().map(|c| self.known.constants.get(c).copied()).collect();
         if let Some(numbers) = numbers {
             if numbers.iter().all(|n| n.bits() == numbers[0].bits()) {
                 return Some(vec![columns[0]; count]);
@@ -359,9 +357,11 @@ impl<'a> Attempt<'a> {
         let mut kept: HashSet<Vec<Value>> = HashSet::new();
         loop {
             // Everything that would become runs.
-            let (mut made, mut work): (HashMap<Vec<Value>, Vec<usize>>, _) = (HashMap::new(), vec![columns.to_vec()]);
+            let (mut made, mut work): (HashMap<Vec<Value>, Vec<usize>>, _) =
+                (HashMap::new(), vec![columns.to_vec()]);
             while let Some(columns) = work.pop() {
-                let numbers = columns.iter().map(|c| self.defined.get(c).copied()).collect::<Option<Vec<_>>>();
+                let numbers =
+                    columns.iter().map(|c| self.defined.get(c).copied()).collect::<Option<Vec<_>>>();
                 let same = columns.iter().all(|c| c == &columns[0]);
                 let Some(numbers) = numbers.filter(|n| !same && self.is_alike(n)) else { continue };
                 if kept.contains(&columns) || made.contains_key(&columns) {
@@ -371,7 +371,8 @@ impl<'a> Attempt<'a> {
                 work.extend((0..operands[0].len()).map(|i| operands.iter().map(|all| all[i]).collect()));
                 made.insert(columns, numbers);
             }
-            let gone: HashSet<usize> = made.values().flatten().copied().chain(stores.iter().copied()).collect();
+            let gone: HashSet<usize> =
+                made.values().flatten().copied().chain(stores.iter().copied()).collect();
             let needed = |v: &Value| users.get(v).is_some_and(|all| all.iter().any(|u| !gone.contains(u)));
             let before = kept.len();
             kept.extend(made.into_keys().filter(|columns| columns.iter().any(needed)));
