@@ -388,6 +388,10 @@ impl Strategy for Dots {
                     schedule.directives.pop();
                 }
             }
+            // Rows with terms that are kept are in the caches.
+            if schedule.directives.iter().any(|d| matches!(d, Directive::Keep { .. })) {
+                schedule.directives.retain(|d| *d != Directive::NonTemporal);
+            }
             schedule
         };
         let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
