@@ -212,7 +212,7 @@ impl Nest {
         const CUT: f64 = 0.02;
         /// The same of blocks of rows in step, which then have guards in a last task, and of the next loop inside.
         const GUARDS: f64 = 0.2;
-        const INSIDE: f64 = 0.05;
+        const INSIDE: f64 = 0.15;
         let threads = cpu.threads as i64;
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
