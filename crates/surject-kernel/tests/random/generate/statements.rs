@@ -204,7 +204,7 @@ impl Generator<'_> {
             Variant::Alloc => self.alloc(),
             Variant::Prefetch => {
                 let mem = self.mem(|_| true)?;
-                let (at, wanted) = (self.affine(1), self.choices.of(&Wanted::ALL)?);
+                let (at, wanted) = (self.affine(1), self.choices.of(Wanted::ALL)?);
                 self.effect(Op::Prefetch { mem, at, wanted });
             }
             Variant::AsyncCopy => {
