@@ -8,7 +8,7 @@ use surject_codegen::kernels::expression::{AccessInfo, Expression};
 pub(super) const PAST: f64 = 0.75;
 
 /// The bytes of a line of the caches.
-const LINE: i64 = 64;
+pub(crate) const LINE: i64 = 64;
 
 /// Are more results stored than the last cache holds, with as much that is read?
 pub(crate) fn is_worth(cpu: &Cpu, expression: &Expression) -> bool {
@@ -28,10 +28,15 @@ pub(crate) fn is_worth(cpu: &Cpu, expression: &Expression) -> bool {
 
 /// Are the results whole lines, where those along some loops are runs of this many elements?
 pub(crate) fn fills_lines(expression: &Expression, along: &[&str], run: i64) -> bool {
-    let fills = |a: &AccessInfo| {
-        let whole = |elements: i64| elements.saturating_mul(a.bytes as i64) % LINE == 0;
+    let accesses = expression.accesses();
+    let whole = |a: &AccessInfo| run.saturating_mul(a.bytes as i64) % LINE == 0;
+    accesses.iter().filter(|a| a.stored).all(whole) && begin_alike(&accesses, along)
+}
+
+/// Do runs of results along some loops all begin at the same place of a line?
+pub(super) fn begin_alike(accesses: &[AccessInfo], along: &[&str]) -> bool {
+    accesses.iter().filter(|a| a.stored).all(|a| {
         let mut others = a.strides.iter().filter(|(name, _)| !along.contains(&name.as_str()));
-        whole(run) && others.all(|&(_, stride)| whole(stride))
-    };
-    expression.accesses().iter().filter(|a| a.stored).all(fills)
+        others.all(|(_, stride)| stride.saturating_mul(a.bytes as i64) % LINE == 0)
+    })
 }

@@ -4,16 +4,13 @@
 //! What the caches do not hold goes past them in whole lines: directly, or through a stage where rows begin inside of lines.
 
 use super::forms::of_a_task;
-use super::non_temporal::PAST;
+use super::non_temporal::{LINE, PAST, begin_alike};
 use super::work;
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_codegen::kernels::transpose::{Pieces, TransposeTile, Transposers};
-
-/// The bytes of a line of the caches.
-const LINE: i64 = 64;
 
 /// Tiles of points, of which vectors are loaded along one loop and stored along another.
 pub struct Transposes(pub Cpu);
@@ -84,7 +81,7 @@ impl Transposes {
         let [side, below] = [side(columns)?, side(rows)?];
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
         let past = cpu.has_non_temporal_stores && !is_between && moved >= PAST * cpu.last_cache as f64;
-        let alike = begin_alike(&accesses, &loops[0]);
+        let alike = begin_alike(&accesses, &[&loops[0]]);
         let halves = 2 * cpu.vector_bytes as i64 == LINE
             && [side, below] == [lanes; 2]
             && columns >= LINE / bytes
@@ -206,12 +203,4 @@ impl Transposes {
         let columns = if fits || pays { line } else { lanes };
         [columns, if fits || pays && meet { line } else { lanes }]
     }
-}
-
-/// Do rows of results along a loop all begin at the same place of a line?
-fn begin_alike(accesses: &[AccessInfo], along: &str) -> bool {
-    let stored = accesses.iter().filter(|a| a.stored);
-    stored
-        .flat_map(|a| a.strides.iter().map(move |s| (a, s)))
-        .all(|(access, (name, stride))| name == along || stride * access.bytes as i64 % LINE == 0)
 }

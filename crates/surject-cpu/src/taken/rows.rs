@@ -1,9 +1,10 @@
 //! Rows that come from here by themselves.
 
 use crate::Cpu;
-use crate::strategies::{Columns, Transposes, non_temporal};
+use crate::strategies::non_temporal::{self, LINE};
+use crate::strategies::{Columns, Transposes};
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Stride};
-use surject_codegen::kernels::machine::choose;
+use surject_codegen::kernels::machine::{Choice, choose};
 use surject_codegen::kernels::schedule::Directive;
 
 /// The operations of rows below which nobody would notice who makes them.
@@ -11,9 +12,6 @@ const LITTLE: f64 = 4096.0;
 
 /// The terms of a sum that are worth blocks.
 const BLOCKS: i64 = 128;
-
-/// The bytes of a line of the caches.
-const LINE: i64 = 64;
 
 /// Are rows made at least as fast, where they run by themselves and everything that they need is stored? Measured beside the
 /// emitter's (`papers/kernels`).
@@ -30,10 +28,12 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.gathers() {
         return Err("some of what it reads is gathered");
     }
-    if non_temporal::is_worth(cpu, expression) && !goes_past(cpu, expression) {
+    let choice = choose(cpu, expression).ok();
+    let choice = choice.as_ref();
+    if non_temporal::is_worth(cpu, expression) && !choice.is_some_and(|c| goes_past(c, expression)) {
         return Err("results that the caches do not hold are not stored in whole lines");
     }
-    if is_moved(cpu, expression) {
+    if choice.is_some_and(|c| is_moved(c, expression)) {
         return Ok(());
     }
     if expression.operations() < LITTLE {
@@ -95,17 +95,17 @@ fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
 /// Are rows so short that each lane has one, or is it a transposition? Measured beside the emitter's with AVX-512 (Zen 4), on one
 /// thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 0.99 to 1.6 times. As code for AVX2 short rows
 /// have 1.0 to 1.5 times, transpositions 0.99 to 1.18.
-fn is_moved(cpu: &Cpu, expression: &Expression) -> bool {
-    match choose(cpu, expression).map(|choice| choice.strategy) {
-        Ok(Columns::NAME) => true,
-        Ok(Transposes::NAME) => !expression.accesses().iter().any(|a| a.guarded),
+fn is_moved(choice: &Choice, expression: &Expression) -> bool {
+    match choice.strategy {
+        Columns::NAME => true,
+        Transposes::NAME => !expression.accesses().iter().any(|a| a.guarded),
         _ => false,
     }
 }
 
 /// Do results go past the caches at least as fast? Rows that are stored twice, as the terms of softmax are, do not, and runs that
 /// are transposed have to be long: beside the emitter, 0.70 to 0.95 for 256 bytes, 1.0 for 16 KiB.
-fn goes_past(cpu: &Cpu, expression: &Expression) -> bool {
+fn goes_past(choice: &Choice, expression: &Expression) -> bool {
     /// The bytes of a run that is long.
     const LONG: i64 = 4096;
     let loops = expression.loops();
@@ -113,10 +113,10 @@ fn goes_past(cpu: &Cpu, expression: &Expression) -> bool {
         let next = loops.iter().filter(|l| a.stride(&l.name) == 1);
         next.map(|l| l.extent * a.bytes as i64).any(|run| run < LONG)
     };
-    choose(cpu, expression).is_ok_and(|choice| match choice.strategy {
+    match choice.strategy {
         Transposes::NAME => !expression.accesses().iter().any(|a| !a.stored && is_short(a)),
         _ => choice.proposal.schedule.directives.contains(&Directive::NonTemporal),
-    })
+    }
 }
 
 /// Do vectors along a loop of a reduction have terms that lie next to each other?
