@@ -55,8 +55,7 @@ impl Known {
     }
 }
 
-/// The statements of a region with runs in the place of columns, where that saves shuffles. `yields` are the values that the
-/// region hands on.
+/// Puts runs in the place of the columns that a region stores, where that saves shuffles.
 pub(super) fn interleaved(kernel: &mut Kernel, known: &Known, region: &mut Region, vector_bytes: usize) {
     let mut tried: HashSet<(Common, i64)> = HashSet::new();
     loop {
