@@ -6,7 +6,8 @@ plain noise (`inN.npy`); `surject bench` makes the others.
     suite.py --small [NAME …]       the workloads at sizes that an interpreter runs, to tests/suite
 
 Every workload has two sizes: its own, and `NAME_odd`, where the extents are no multiples of anything. Programs that no
-cache holds are no part of the suite; without arguments they are written too, to target/large.
+cache holds and those of images and other short rows are no part of the suite; without arguments they are written too, to
+target/large and target/images.
 """
 import os
 import sys
@@ -22,6 +23,7 @@ jax.config.update("jax_default_matmul_precision", "highest")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORKLOADS = []
 LARGE = []
+IMAGES = []
 rng = np.random.default_rng(3)
 
 
@@ -330,6 +332,81 @@ large("max_pool", max_pool, f32(64, 112, 112, 32))
 large("embedding", lambda table, at: table[at], f32(50000, 512), below(50000, 16384))
 
 
+# Programs of images, of short rows, and of narrow elements.
+def image_program(name, function, *arguments):
+    IMAGES.append((name, function, arguments))
+
+
+def u8(*shape):
+    return rng.integers(0, 256, shape).astype(np.uint8)
+
+
+def complex_product(a, b):
+    real = a[:, 0] * b[:, 0] - a[:, 1] * b[:, 1]
+    return jnp.stack([real, a[:, 0] * b[:, 1] + a[:, 1] * b[:, 0]], -1)
+
+
+def box_overlap(a, b):
+    low, high = jnp.maximum(a[:, :2], b[:, :2]), jnp.minimum(a[:, 2:], b[:, 2:])
+    area = lambda box: (box[:, 2] - box[:, 0]) * (box[:, 3] - box[:, 1])
+    common = jnp.prod(jnp.maximum(high - low, 0), -1)
+    return common / (area(a) + area(b) - common)
+
+
+def quaternion_product(p, q):
+    (a, b, c, d), (e, f, g, h) = p.T, q.T
+    return jnp.stack([a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g,
+                      a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e], -1)
+
+
+def gray(x):
+    return (x.astype(jnp.float32) * np.float32([0.299, 0.587, 0.114])).sum(-1)
+
+
+mean, deviation = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+norm = lambda x: layernorm(x, np.float32(1), np.float32(0))
+
+
+def images(tail, n, h, w):
+    pixels, bytes_ = f32(n, h, w, 3), u8(n, h, w, 3)
+    many = f32(n * h * w, 3)
+    image_program(f"normalize{tail}", lambda x: (x.astype(jnp.float32) / 255 - mean) / deviation, bytes_)
+    image_program(f"normalize_planes{tail}", lambda x: ((x.astype(jnp.float32) / 255 - mean) / deviation).transpose(0, 3, 1, 2), bytes_)
+    image_program(f"gray_f32{tail}", gray, pixels)
+    image_program(f"gray_u8{tail}", gray, bytes_)
+    image_program(f"flip_f32{tail}", lambda x: x[:, :, ::-1], pixels)
+    image_program(f"flip_u8{tail}", lambda x: x[:, :, ::-1], bytes_)
+    image_program(f"bgr{tail}", lambda x: x[..., ::-1], pixels)
+    image_program(f"crop{tail}", lambda x: x[:, 5:-7, 9:-3], pixels)
+    image_program(f"pad{tail}", lambda x: jnp.pad(x, ((0, 0), (2, 2), (2, 2), (0, 0))), pixels)
+    image_program(f"rgba{tail}", lambda x: jnp.concatenate([x, jnp.ones((*x.shape[:-1], 1), x.dtype)], -1), pixels)
+    image_program(f"channel{tail}", lambda x: x[..., 1], pixels)
+    image_program(f"upsample{tail}", lambda x: jnp.repeat(jnp.repeat(x, 2, 1), 2, 2), f32(n, h // 2, w // 2, 3))
+    image_program(f"halve{tail}", lambda x: x[:, :h // 2 * 2, :w // 2 * 2].reshape(n, h // 2, 2, w // 2, 2, 3).mean((2, 4)), pixels)
+    image_program(f"gradient_x{tail}", lambda x: x[:, :, 1:] - x[:, :, :-1], pixels)
+    image_program(f"cross_product{tail}", lambda a, b: jnp.cross(a, b), many, many)
+    image_program(f"norm3{tail}", norm, many)
+    image_program(f"unit3{tail}", lambda x: x / jnp.sqrt((x * x).sum(-1, keepdims=True)), many)
+    image_program(f"rotate3{tail}", lambda x, r: (x[:, None, :] * r).sum(-1), many, f32(3, 3))
+    image_program(f"complex_product{tail}", complex_product, f32(n * h * w, 2), f32(n * h * w, 2))
+    image_program(f"complex_magnitude{tail}", lambda x: jnp.sqrt((x * x).sum(-1)), f32(n * h * w, 2))
+    image_program(f"quaternion_product{tail}", quaternion_product, f32(n * h * w // 4, 4), f32(n * h * w // 4, 4))
+    image_program(f"box_overlap{tail}", box_overlap, f32(n * h * w // 4, 4), f32(n * h * w // 4, 4))
+    image_program(f"softmax3{tail}", lambda x: jax.nn.softmax(x, -1), many)
+    image_program(f"softmax3_mask{tail}", lambda x, m: jax.nn.softmax(jnp.where(m > 0, x, -1e30), -1), many, many)
+    image_program(f"softmax21{tail}", lambda x: jax.nn.softmax(x, -1), f32(n * h * w // 16, 21))
+    image_program(f"argmax21{tail}", lambda x: jnp.argmax(x, -1), f32(n * h * w // 16, 21))
+    image_program(f"onehot{tail}", lambda i: jax.nn.one_hot(i, 21), below(21, n * h * w // 16))
+    image_program(f"stack3{tail}", lambda a, b, c: jnp.stack([a, b, c], -1), *(f32(n * h * w),) * 3)
+    image_program(f"rotary{tail}", lambda x, c, s: jnp.stack([x[..., 0] * c - x[..., 1] * s, x[..., 1] * c + x[..., 0] * s], -1),
+                  f32(64, h, w // 4, 2), f32(h, w // 4), f32(h, w // 4))
+    image_program(f"mean_std3{tail}", lambda x: (x.mean((0, 1, 2)), x.std((0, 1, 2))), pixels)
+
+
+images("", 8, 224, 224)
+images("_odd", 7, 223, 221)
+
+
 def shrunk(array, limit, factor):
     """An argument with its long axes divided by a factor, and the longest ones cut; positions stay inside."""
     def size(d):
@@ -372,6 +449,7 @@ def main():
     write(WORKLOADS, words)
     if not words:
         write(LARGE, [f"{ROOT}/target/large"])
+        write(IMAGES, [f"{ROOT}/target/images"])
 
 
 def write(workloads, words):
