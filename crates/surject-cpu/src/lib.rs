@@ -28,8 +28,9 @@ use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
-use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
+use surject_codegen::kernels::native::{Native, Parts, Scheduled, Tasks};
 use surject_codegen::kernels::running::Scanned;
+use surject_codegen::kernels::schedule::Schedule;
 use surject_codegen::{Target, Which};
 use surject_kernel::Kernel;
 
@@ -64,7 +65,7 @@ pub struct Cpu {
     pub has_bf16_tiles: bool,
     /// The threads that share tasks.
     pub threads: usize,
-    /// Scalar operations that a task has at least: fewer are not worth sharing out.
+    /// Scalar operations that a task has at least: fewer are not worth sharing out. Infinite: nothing is shared.
     pub task_operations: f64,
 }
 
@@ -185,8 +186,16 @@ impl Native for Cpu {
         write::tasks(self, kernel)
     }
 
+    fn range_of_tasks(&self, kernel: &Kernel) -> Result<Tasks, write::WriteError> {
+        write::range_of_tasks(self, kernel)
+    }
+
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str> {
         taken::rows::takes(self, expression)
+    }
+
+    fn takes_parts(&self, expression: &Expression, parts: &Parts) -> Result<Schedule, &'static str> {
+        taken::rows::takes_parts(self, expression, parts)
     }
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {

@@ -89,7 +89,7 @@ fn of_reductions(expression: &Expression, is_of: impl Fn(&Reduction) -> bool) ->
 }
 
 /// The directives that say how values are computed, where vectors of so many elements of a loop are inside of all others.
-fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) -> Vec<Directive> {
+pub(crate) fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) -> Vec<Directive> {
     let mut directives = fused(cpu, expression);
     // Integers of 64 bits are compared, and shifted, by instructions of wide vectors alone.
     let compares = |r: &Reduction| r.compares_floats && (r.registers.bytes < 8 || cpu.vector_bytes >= 64);
@@ -213,6 +213,9 @@ impl Nest {
         /// The same of blocks of rows in step, which then have guards in a last task, and of the next loop inside.
         const GUARDS: f64 = 0.2;
         const INSIDE: f64 = 0.15;
+        if cpu.task_operations.is_infinite() {
+            return;
+        }
         let threads = cpu.threads as i64;
         let inside = |l: &PointLoop| Some(&l.name) == self.lanes.as_ref() || self.jammed.contains(&l.name);
         let candidates = self.loops.iter().take_while(|l| l.parallel && !inside(l));
@@ -354,7 +357,7 @@ impl Strategy for Dots {
             strides.iter().all(|s| s.elements == 1)
                 && expression.find(name).is_some_and(|l| l.extent >= lanes)
         };
-        let mut terms: Vec<Directive> = Vec::new();
+        let (mut terms, mut inverses): (Vec<Directive>, Vec<Directive>) = (Vec::new(), Vec::new());
         for reduction in &reductions {
             let found = reduction.loops.iter().find(along).and_then(|name| expression.find(name));
             let found =
@@ -366,7 +369,11 @@ impl Strategy for Dots {
             // A loop of several reductions has the lanes of that with the most values.
             let sharing = reductions.iter().filter(|r| r.loops.contains(name)).map(|r| r.registers);
             let registers = sharing.max_by_key(|r| r.values).unwrap_or(reduction.registers);
-            let split = Directive::Split(name.clone(), width(&self.0, registers, found.extent));
+            let by = width(&self.0, registers, found.extent);
+            let split = Directive::Split(name.clone(), by);
+            if found.extent >= SHARED * by && expression.divides_along(name) {
+                inverses.push(Directive::Inverse(name.clone()));
+            }
             let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != name).cloned().collect();
             order.extend([format!("{name}.o"), format!("{name}.i")]);
             terms.extend([split, Directive::Order(order), Directive::Vectorise(format!("{name}.i"))]);
@@ -381,6 +388,7 @@ impl Strategy for Dots {
             let mut directives = nest.directives();
             directives.extend(terms.iter().cloned());
             directives.extend(values(&self.0, expression, vector));
+            directives.extend(inverses.iter().cloned());
             let mut schedule = Schedule { directives };
             for (reduced, at) in expression.keepable() {
                 schedule.directives.push(Directive::Keep { reduced, at });

@@ -55,6 +55,21 @@ pub fn tasks(cpu: &Cpu, kernel: &Kernel) -> Result<Tasks, WriteError> {
     }
 }
 
+/// The tasks of a kernel from one number on to another, one after the other, as the body of a function
+/// `(%low: i64, %high: i64, %table: !llvm.ptr)`. What stands before the loop over tasks is computed once. A kernel without such a
+/// loop has no range.
+pub fn range_of_tasks(cpu: &Cpu, kernel: &Kernel) -> Result<Tasks, WriteError> {
+    let (b, [low, high, table]) = Builder::new();
+    let mut writer = Writer::new(cpu, kernel, b);
+    match writer.range_of_tasks([low, high], table) {
+        Ok(()) => {
+            let calls = writer.calls.into_iter().collect();
+            Ok(Tasks { body: writer.b.finish(), count: None, calls })
+        }
+        Err(message) => Err(writer.blame(message)),
+    }
+}
+
 /// A module with these kernels, whose names differ, and an entry for each.
 pub fn module<'a>(cpu: &Cpu, kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
     let mut outside = BTreeSet::from([Declaration::Outside {

@@ -51,7 +51,8 @@ impl Directive {
             | Directive::Unroll(_)
             | Directive::Peel(_)
             | Directive::Inverse(_)
-            | Directive::NonTemporal => Vec::new(),
+            | Directive::NonTemporal
+            | Directive::Prefetch(_) => Vec::new(),
             Directive::Parallel(_, level) => {
                 let ability = match level {
                     Level::Task => Ability::Tasks,

@@ -16,6 +16,7 @@ mod pack;
 mod parts;
 mod pieces;
 mod place;
+mod prefetch;
 mod reduce;
 mod running;
 mod tasks;
@@ -115,6 +116,8 @@ struct Lowering<'a> {
     thread: Option<Value>,
     /// The number of the warp, inside of the loop over warps.
     warp: Option<Value>,
+    /// The number of the task, where tasks share several loops.
+    task: Option<Value>,
     frames: Vec<Frame>,
     /// The loops that are open.
     opened: Vec<LoopKind>,
@@ -159,6 +162,7 @@ impl<'a> Lowering<'a> {
             lanes: None,
             thread: None,
             warp: None,
+            task: None,
             frames: vec![Frame::default()],
             opened: Vec::new(),
             shared: HashMap::new(),
@@ -256,6 +260,7 @@ impl<'a> Lowering<'a> {
                 self.bind(axis, own)?;
                 return Ok(None);
             }
+            AxisKind::Parallel(Level::Task) if self.tasks() > 1 => return self.open_task(axis),
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
             AxisKind::Lanes => {
                 self.lanes = Some((axis.of, self.lane_count(axis)));
@@ -269,7 +274,32 @@ impl<'a> Lowering<'a> {
         Ok(Some(carried))
     }
 
-    /// The iteration of a thread or a warp: its number, or a part of it where threads share several loops over points.
+    /// How many loops tasks share.
+    fn tasks(&self) -> usize {
+        self.resolved.points.iter().filter(|a| a.kind == AxisKind::Parallel(Level::Task)).count()
+    }
+
+    /// Opens one of several loops that tasks share. They are one loop, which the first of them opens; each has a part of its
+    /// number.
+    fn open_task(&mut self, axis: &Axis) -> Lowered<Option<Vec<Value>>> {
+        if let Some(task) = self.task {
+            let own = self.part(axis, task);
+            self.bind(axis, own)?;
+            return Ok(None);
+        }
+        let shared = self.resolved.points.iter().filter(|a| a.kind == axis.kind).map(|a| a.extent);
+        let all = shared.fold(Some(1i64), |all, extent| all?.checked_mul(extent));
+        let all = all.ok_or_else(|| CodegenError::overflow("tasks"))?;
+        let kind = LoopKind::Parallel(Level::Task);
+        let (task, carried) = self.b.open_for(0, all, 1, kind, &[]);
+        self.opened.push(kind);
+        self.task = Some(task);
+        let own = self.part(axis, task);
+        self.bind(axis, own)?;
+        Ok(Some(carried))
+    }
+
+    /// The iteration of a task, a thread or a warp: its number, or a part of it where several loops over points are shared.
     fn part(&mut self, axis: &Axis, agent: Value) -> Affine {
         let together: Vec<&Axis> = self.resolved.points.iter().filter(|a| a.kind == axis.kind).collect();
         match together.iter().position(|a| a.name == axis.name) {
@@ -369,6 +399,7 @@ impl<'a> Lowering<'a> {
             Node::Load { guards, .. } if self.is_nowhere(guards) => self.b.splat(Scalar::zero(dtype), 1),
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;
+                self.prefetch(*buf, &place, ty);
                 self.load(*buf, place, ty)
             }
             Node::Index(lin) => {

@@ -4,7 +4,7 @@ use super::expression::Expression;
 use super::legal::{Arithmetic, legal_for};
 use super::machine::Machine;
 use super::mlir::WriteError;
-use super::schedule::Schedules;
+use super::schedule::{Ahead, PartLoop, Schedule, Schedules};
 use crate::CodegenError;
 use crate::code::{Declaration, Statement};
 use std::fmt;
@@ -30,12 +30,35 @@ pub trait Native: Machine {
     /// The tasks of a kernel, in the operations that [`legal_for`] leaves for it.
     fn tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError>;
 
+    /// The tasks of a kernel from one number on to another, one after the other: the body of a function
+    /// `(%low: i64, %high: i64, %table: !llvm.ptr)`.
+    fn range_of_tasks(&self, kernel: &Kernel) -> Result<Tasks, WriteError> {
+        let message = "the machine runs all tasks of a kernel".to_string();
+        Err(WriteError { kernel: kernel.name.clone(), statement: None, message })
+    }
+
     /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of an expression? An
     /// error says why not, or why nobody knows.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
 
     /// The same of rows that run by themselves: everything else that they need is stored.
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;
+
+    /// The same of rows of which kernels that run together do some at a time: the schedule whose tasks are these parts.
+    fn takes_parts(&self, _: &Expression, _: &Parts) -> Result<Schedule, &'static str> {
+        Err("kernels of the machine run by themselves")
+    }
+}
+
+/// What others run of an expression at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The loops whose iterations are parts, outermost first.
+    pub loops: Vec<PartLoop>,
+    /// Does nothing else touch the results while a range of parts runs?
+    pub alone: bool,
+    /// What is prefetched meanwhile.
+    pub ahead: Vec<Ahead>,
 }
 
 /// Which kernels of a compiled program come from the kernel IR.
@@ -68,11 +91,21 @@ impl fmt::Debug for Scheduled {
 }
 
 impl Scheduled {
+    /// A kernel in the arithmetic of the machine.
+    fn legal(&self, kernel: &Kernel) -> Result<Kernel, CodegenError> {
+        legal_for(kernel, self.machine.arithmetic())
+            .map_err(|error| CodegenError::unsupported(error.to_string()))
+    }
+
+    /// A range of the tasks of a kernel.
+    pub(crate) fn range_of_tasks(&self, kernel: &Kernel) -> Result<Tasks, CodegenError> {
+        let written = self.machine.range_of_tasks(&self.legal(kernel)?);
+        written.map_err(|error| CodegenError::unsupported(error.to_string()))
+    }
+
     /// The tasks of a kernel, of which the number is known.
     pub(crate) fn tasks(&self, kernel: &Kernel) -> Result<(Tasks, i64), CodegenError> {
-        let arithmetic = legal_for(kernel, self.machine.arithmetic())
-            .map_err(|error| CodegenError::unsupported(error.to_string()))?;
-        let written = self.machine.tasks(&arithmetic);
+        let written = self.machine.tasks(&self.legal(kernel)?);
         let tasks = written.map_err(|error| CodegenError::unsupported(error.to_string()))?;
         let unknown = || format!("kernel `{}`, whose tasks are as many as a run says", kernel.name);
         let count = tasks.count.ok_or_else(|| CodegenError::unsupported(unknown()))?;

@@ -16,6 +16,8 @@
 //! keys k0                // the floats of which a reduction wants the largest or smallest are compared as integers
 //! inverse i1             // quotients by what does not depend on a loop are products with the inverse
 //! nontemporal            // results go past the caches: they would fetch lines that are stored as a whole
+//! prefetch v0 by 2048    // the elements of a tensor so far behind those that are loaded in lanes are prefetched, line by line;
+//!                        // `in k0`: those that the reduction over a loop loads; `soon`: into the second cache
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -45,7 +47,8 @@
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
 //! blocks and run all other loops each. Several loops over the points may be `parallel … thread`, where one has few
-//! iterations: a thread has one iteration of each, and neighbours differ in the innermost one.
+//! iterations: a thread has one iteration of each, and neighbours differ in the innermost one. Several of the outermost loops
+//! may be `parallel … task`: a task has one iteration of each.
 //!
 //! Without directives the loops run one after the other, in the order of the expression.
 
@@ -62,19 +65,23 @@ use std::fmt;
 use surject_kernel::Level;
 
 mod accumulate;
+mod by_parts;
 mod check;
 mod keep;
 mod pack;
 mod place;
+mod prefetch;
 mod text;
 mod values;
 pub(crate) use accumulate::{Accumulation, Sums};
+pub use by_parts::PartLoop;
 pub(crate) use check::Nest;
 use check::{Sharing, Unfit, check};
 pub(crate) use keep::Kept;
 pub(crate) use pack::{Panel, PanelLoop};
 use place::Misfit;
 pub use place::{ScheduleError, Span};
+pub use prefetch::Ahead;
 pub use text::Schedules;
 pub(crate) use values::Values;
 use values::{kept, values};
@@ -125,6 +132,8 @@ pub enum Directive {
     Inverse(String),
     /// Results go past the caches, in whole lines.
     NonTemporal,
+    /// Elements that lie further on than those that are loaded are prefetched.
+    Prefetch(Ahead),
     /// A sum of products by tiles. It is the whole schedule.
     Contract(Tiles),
     /// The same by the matrix unit of a CPU.
@@ -159,6 +168,7 @@ impl fmt::Display for Directive {
             Directive::Keys(name) => write!(f, "keys {name}"),
             Directive::Inverse(name) => write!(f, "inverse {name}"),
             Directive::NonTemporal => write!(f, "nontemporal"),
+            Directive::Prefetch(ahead) => write!(f, "{ahead}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Multiply(tiles) => write!(f, "{tiles}"),
             Directive::Transpose(tile) => write!(f, "{tile}"),
@@ -401,7 +411,8 @@ fn apply(
         | Directive::Keep { .. }
         | Directive::Keys(_)
         | Directive::Inverse(_)
-        | Directive::NonTemporal => Ok(()),
+        | Directive::NonTemporal
+        | Directive::Prefetch(_) => Ok(()),
         Directive::Contract(_) | Directive::Multiply(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())
         }

@@ -7,6 +7,7 @@ use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
+use crate::kernels::schedule::{Axis, AxisKind, Schedule, resolve};
 use crate::lower::in_place;
 use crate::lower::kernel::Kernel;
 use crate::materialise::store::Stores;
@@ -16,18 +17,28 @@ use surject_ir::{Statement, StatementKind, TensorType, Var};
 
 /// The kernel of a launch, whose tensors lie in these places.
 pub(crate) fn kernel(
-    Launch { kernel, tensors }: &Launch,
+    launch: &Launch,
     place: &dyn Fn(&Tensor) -> Buf,
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
-    let (Tasks { body, calls, .. }, tasks) = scheduled.tasks(kernel)?;
+    let (tasks, count) = scheduled.tasks(&launch.kernel)?;
+    Ok(Kernel { tasks: count, ..of_tasks(launch, tasks, place, scheduled) })
+}
+
+/// A kernel of some tasks of a launch.
+fn of_tasks(
+    Launch { kernel, tensors }: &Launch,
+    Tasks { body, calls, .. }: Tasks,
+    place: &dyn Fn(&Tensor) -> Buf,
+    scheduled: &Scheduled,
+) -> Kernel {
     let buffers: Vec<Buf> = tensors.iter().map(place).collect();
     let written = kernel.params.iter().map(|&param| kernel.mem(param).access.writes());
     let writes = buffers.iter().zip(written).filter(|(_, written)| *written).map(|(&b, _)| b);
     let (writes, summary) = (writes.collect(), format!("kernel `{}` by its schedule", kernel.name));
     let bytes = kernel.types.iter().map(|ty| ty.lanes * ty.dtype.size()).max().unwrap_or(0);
     let registers = (bytes / scheduled.machine.vector_bytes().max(1)).max(1);
-    Ok(Kernel { registers, declarations: calls, ..Kernel::plain(body, tasks, buffers, writes, summary) })
+    Kernel { registers, declarations: calls, ..Kernel::plain(body, 1, buffers, writes, summary) }
 }
 
 /// An expression as the kernel IR has it, in a function whose buffers have these types, and of so many variables: what comes
@@ -73,13 +84,48 @@ fn made_of(
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
     let made = run::kernel(expression, &*scheduled.machine, name)?;
-    let place = |tensor: &Tensor| match tensor {
+    let kernel = kernel(&made.launch, &|tensor| place(tensor, expression, variables), scheduled)?;
+    Ok(Kernel { cycles: made.cost.unwrap_or_default(), ..kernel })
+}
+
+/// The kernel of a range of the tasks that a schedule makes of an expression: its body has `%low`, `%high` and `%ptrs`.
+pub(crate) fn range(
+    name: &str,
+    expression: &Expression,
+    schedule: &Schedule,
+    (variables, scheduled): (usize, &Scheduled),
+) -> Result<Kernel, CodegenError> {
+    let made = run::kernel_by(expression, &*scheduled.machine, name, schedule.clone())?;
+    let tasks = scheduled.range_of_tasks(&made.launch.kernel)?;
+    let place = |tensor: &Tensor| place(tensor, expression, variables);
+    let in_place = in_place_of_rows(expression, schedule);
+    Ok(Kernel { in_place, ..of_tasks(&made.launch, tasks, &place, scheduled) })
+}
+
+/// The operands that may have the memory of the results, where a task may have a whole row.
+fn in_place_of_rows(expression: &Expression, schedule: &Schedule) -> Vec<Buf> {
+    let Expression { dag, outputs, .. } = expression;
+    let Ok(resolved) = resolve(expression, schedule) else { return Vec::new() };
+    // Those that no tasks share.
+    let mut own = expression.loops.iter().copied().filter(|&l| {
+        let shared = |a: &Axis| a.of == l && matches!(a.kind, AxisKind::Parallel(_));
+        dag.extent(l) > 1 && !resolved.points.iter().any(shared)
+    });
+    let row = own.next().filter(|_| own.next().is_none());
+    let mut found = in_place::operands(dag, outputs, None, row);
+    if let Some(kept) = &resolved.values.kept {
+        found.retain(|&buf| kept.allows(expression, buf));
+    }
+    found
+}
+
+/// Where a tensor of an expression lies, in a function of so many variables.
+fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
+    match tensor {
         Tensor::Temporary(number) => Buf((variables + number) as u32),
         Tensor::Var(var) => buf(*var),
         Tensor::Target => expression.outputs[0].to,
-    };
-    let kernel = kernel(&made.launch, &place, scheduled)?;
-    Ok(Kernel { cycles: made.cost.unwrap_or_default(), ..kernel })
+    }
 }
 
 /// How much of what an expression reads the program computes.

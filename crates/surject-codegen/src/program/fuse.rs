@@ -27,10 +27,12 @@
 pub(crate) mod chain;
 pub(crate) mod outputs;
 pub(crate) mod packed;
+mod part_of_ir;
 pub(crate) mod parts;
 mod settle;
 
 use crate::expression::dag::{Buf, buf};
+use crate::kernels::native::{Scheduled, Which};
 use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Access, Cut, Recipe};
 use crate::program::fuse::settle::settle;
@@ -47,6 +49,10 @@ use surject_ir::TensorType;
 pub struct World<'a> {
     /// The machine.
     pub target: &'a Target,
+    /// Whose kernels of the kernel IR are parts of chains.
+    pub scheduled: Option<&'a Scheduled>,
+    /// How many variables the function has; buffers behind them are temporaries.
+    pub variables: usize,
     /// The kernels; more are added.
     pub kernels: &'a mut Vec<Kernel>,
     /// The types of the buffers; scratch memory is added.
@@ -420,7 +426,7 @@ impl Lowered {
     pub fn fuse(
         &mut self,
         function: &Function,
-        target: &Target,
+        (target, scheduled): (&Target, Option<&Scheduled>),
         ends_chains: &HashSet<usize>,
     ) -> Result<Vec<Fused>, CodegenError> {
         let alias = std::mem::take(&mut self.alias);
@@ -452,7 +458,20 @@ impl Lowered {
         let steps = std::mem::take(&mut self.steps);
         let (kernels, types) = (&mut self.kernels, &mut self.types);
         let (memory, chains) = (&memory, Vec::new());
-        let mut world = World { target, kernels, types, memory, kept, touched, ends_chains, chains };
+        let scheduled = scheduled.filter(|s| s.which != Which::Needed);
+        let variables = function.vars.len();
+        let mut world = World {
+            target,
+            scheduled,
+            variables,
+            kernels,
+            types,
+            memory,
+            kept,
+            touched,
+            ends_chains,
+            chains,
+        };
         self.steps = fuse(steps, &mut world)?;
         let chains = world.chains;
         self.alias = alias;

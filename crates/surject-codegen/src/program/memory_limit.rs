@@ -88,7 +88,7 @@ fn together(
     mut lowered: Lowered,
     ends: &HashSet<usize>,
 ) -> Result<Settled, CodegenError> {
-    let chains = lowered.fuse(function, target, ends)?;
+    let chains = lowered.fuse(function, (target, scheduled), ends)?;
     rows_of_ir::take(function, &mut lowered, scheduled)?;
     order::order(function, &mut lowered, target)?;
     let donations = coalesce::coalesce(function, &mut lowered, target)?;

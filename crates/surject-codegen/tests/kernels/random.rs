@@ -5,7 +5,7 @@ use std::rc::Rc;
 use surject_codegen::kernels::expression::{Expression, Reduction};
 use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::running::{LineScan, Running, Scanned, Scanners};
-use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+use surject_codegen::kernels::schedule::{Ahead, Directive, PartLoop, Schedule, fits};
 use surject_codegen::kernels::transpose::{Pieces, TransposeTile, Transposers};
 use surject_ir::testing::Rng;
 use surject_kernel::Level;
@@ -135,12 +135,19 @@ fn arithmetic(
     let over = |r: &Reduction| r.loops.first().filter(|_| r.compares_floats).cloned().map(Directive::Keys);
     let shared = expression.loops().into_iter().filter(|l| expression.divides_along(&l.name));
     let kept = expression.keepable().into_iter().map(|(reduced, at)| Directive::Keep { reduced, at });
+    let loaded = expression.accesses().into_iter().find(|a| !a.stored);
+    let within = reductions.first().and_then(|r| r.loops.first()).filter(|_| rng.chance(1, 2)).cloned();
+    let by = *rng.pick(&[-3, 1, 64]);
+    let ahead = loaded.map(|a| {
+        Directive::Prefetch(Ahead { tensor: a.tensor.to_string(), by, within, soon: rng.chance(1, 2) })
+    });
     let more: Vec<Directive> = reductions
         .iter()
         .filter_map(over)
         .chain(shared.map(|l| Directive::Inverse(l.name)))
         .chain(kept)
         .chain([Directive::NonTemporal])
+        .chain(ahead)
         .collect();
     for with in more {
         let changed = Schedule { directives: [&directives[..], &[with]].concat() };
@@ -199,10 +206,10 @@ impl Strategy for Guesses {
         let loops = expression.loops().into_iter().map(|l| part(l.name, l.extent, l.parallel)).collect();
         let points = nest(rng, loops, &mut directives);
         // Loops over points that meet keep their order: which of their values stays is that of the last.
-        let mut levels = vec![*rng.pick(&[Level::Task, Level::Block])];
-        if levels[0] == Level::Block {
-            levels.push(Level::Warp);
-        }
+        let levels = match rng.chance(1, 2) {
+            true => vec![Level::Task; 3],
+            false => vec![Level::Block, Level::Warp],
+        };
         let shared = rng.below(points.len().min(levels.len()) + 1);
         let shared = points.iter().take(shared).take_while(|p| p.parallel).count();
         for (point, &level) in points.iter().take(shared).zip(&levels) {
@@ -266,10 +273,27 @@ impl Strategy for Guesses {
         arithmetic(rng, expression, &reductions, &mut directives);
         let points: Vec<String> = points.into_iter().map(|p| p.name).collect();
         memory(rng, expression, &reductions, &points, &mut directives);
-        let schedule = form(rng, expression).unwrap_or(Schedule { directives });
+        let schedule = Schedule { directives };
+        let schedule = by_parts(rng, expression, &schedule).unwrap_or(schedule);
+        let schedule = form(rng, expression).unwrap_or(schedule);
         guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
         Ok(Proposal { schedule, cost: 0.0 })
     }
+}
+
+/// The same schedule where the iterations of some loops, outermost first, are tasks: of the last one several may be one.
+fn by_parts(rng: &mut Rng, expression: &Expression, schedule: &Schedule) -> Option<Schedule> {
+    let loops = expression.loops();
+    let count = rng.below(loops.len() + 1);
+    let mut parts: Vec<PartLoop> =
+        loops.into_iter().take(count).map(|l| PartLoop { name: l.name, steps: 1 }).collect();
+    let last = parts.last_mut()?;
+    let extent = expression.find(&last.name)?.extent;
+    last.steps = *rng.pick(&[1i64, 1, 2, 4]);
+    if extent % last.steps != 0 {
+        last.steps = 1;
+    }
+    schedule.by_parts(expression, &parts)
 }
 
 /// A scan or a transposition in lanes, where the expression is one.

@@ -53,7 +53,8 @@ fn a_schedule_reads_as_it_prints() {
                 scan i1 lanes 16 lines 7 block 32\nscan i1 across i2 lanes 8 lines 1 block 9 keys\nscan i0 lanes 1 lines 1 keys\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 task 4 8 group 2 each 1\n\
                 transpose i1 i0 tile 16 8 task 4 8 group 8 each 3 staged ahead past\n\
-                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\n";
+                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\n\
+                prefetch v0 by 2048\nprefetch v0 by -64 in k0 soon\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
 }
@@ -65,6 +66,21 @@ fn a_schedule_shapes_the_kernel() {
         parallel i0 task
         split k0 by 8
         vectorise k0.i
+    ";
+    insta::assert_snapshot!(scheduled(text));
+}
+
+/// Loops that tasks share are one; what lies further on is prefetched while it is summed.
+#[test]
+fn tasks_share_several_loops_and_prefetch() {
+    let text = "
+        kernel y_0
+        split i0 by 4
+        parallel i0.o task
+        parallel i0.i task
+        split k0 by 4
+        vectorise k0.i
+        prefetch v0 by 20 in k0 soon
     ";
     insta::assert_snapshot!(scheduled(text));
 }
@@ -298,6 +314,10 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nunroll i0\npeel i0",
         "kernel y_0\nkeys k0",
         "kernel y_0\ninverse q",
+        "kernel y_0\nprefetch v7 by 64",
+        "kernel y_0\nprefetch v0 by 0",
+        "kernel y_0\nprefetch v0 by 64 in i0",
+        "kernel y_0\nprefetch v0 at i0",
         "kernel y_0\nkeep k0 at i0",
         "kernel y_0\nkeep k0 at k0",
         "kernel y_0\npack v7 at i0",

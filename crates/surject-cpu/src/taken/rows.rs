@@ -2,10 +2,11 @@
 
 use crate::Cpu;
 use crate::strategies::non_temporal::{self, LINE};
-use crate::strategies::{Columns, Transposes};
+use crate::strategies::{Columns, Transposes, values};
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Stride};
 use surject_codegen::kernels::machine::{Choice, choose};
-use surject_codegen::kernels::schedule::Directive;
+use surject_codegen::kernels::native::Parts;
+use surject_codegen::kernels::schedule::{Directive, Schedule};
 
 /// The operations of rows below which nobody would notice who makes them.
 const LITTLE: f64 = 4096.0;
@@ -39,6 +40,47 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.operations() < LITTLE {
         return Err("a fill or a copy is left to the C library");
     }
+    fit(cpu, expression)
+}
+
+/// The same of rows of which kernels that run together do some at a time.
+pub(crate) fn takes_parts(
+    cpu: &Cpu,
+    expression: &Expression,
+    parts: &Parts,
+) -> Result<Schedule, &'static str> {
+    if cpu.vector_bytes == 0 {
+        return Err("the processor has no vectors");
+    }
+    if expression.operations() == 0.0 {
+        return Err("a fill or a copy is left to the C library");
+    }
+    if expression.gathers() {
+        return Err("some of what it reads is gathered");
+    }
+    // Its tasks are the parts.
+    let cpu = Cpu { threads: 1, task_operations: f64::INFINITY, ..cpu.clone() };
+    let is_part = |l: &LoopInfo| parts.loops.iter().any(|p| p.name == l.name && p.steps == 1);
+    if expression.reductions().is_empty() && expression.loops().iter().all(|l| l.extent == 1 || is_part(l)) {
+        let schedule = Schedule { directives: values(&cpu, expression, None) };
+        return schedule.by_parts(expression, &parts.loops).ok_or("parts are no tasks");
+    }
+    let choice = choose(&cpu, expression).map_err(|_| "the machine has no schedule for it")?;
+    if parts.alone && non_temporal::is_worth(&cpu, expression) && !goes_past(&choice, expression) {
+        return Err("results that the caches do not hold are not stored in whole lines");
+    }
+    if !is_moved(&choice, expression) {
+        fit(&cpu, expression)?;
+    }
+    let mut schedule = choice.proposal.schedule;
+    schedule.directives.retain(|d| parts.alone || *d != Directive::NonTemporal);
+    schedule.directives.extend(parts.ahead.iter().cloned().map(Directive::Prefetch));
+    schedule.by_parts(expression, &parts.loops).ok_or("its schedule does not go part by part")
+}
+
+/// Do rows fit the strategies?
+fn fit(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
+    let accesses = expression.accesses();
     if accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist");
     }

@@ -88,6 +88,31 @@ impl<'k> Writer<'k> {
             .and_then(|(low, high)| tasks(high.saturating_sub(low).max(0).unsigned_abs()).try_into().ok()))
     }
 
+    /// The tasks from one number on to another, one after the other.
+    pub(super) fn range_of_tasks(&mut self, [low, high]: [code::Value; 2], table: code::Value) -> Done<()> {
+        let TaskLoop { before, low: first, step, body, .. } = self
+            .task_loop()
+            .ok_or("a range of tasks of a kernel that has more to do, or no loop over tasks")?;
+        if !self.kernel.sizes.is_empty() || first.as_constant() != Some(0) || step != 1 {
+            return Err("a range of tasks that are not numbered as their loop is".into());
+        }
+        let has_tiles = self.open_tiles();
+        self.tensors(table);
+        self.statements(before)?;
+        let variable = self.b.fresh();
+        self.values.insert(*body.params.first().ok_or("a loop without a variable")?, variable);
+        let bounds = [low, high, self.b.int(1)];
+        let body = self.region(body)?;
+        self.b.define(Vec::new(), Op::For { variable, bounds, carried: Vec::new(), body });
+        if has_tiles {
+            self.close_tiles();
+        }
+        if self.is_past {
+            self.b.effect(Op::intrinsic("llvm.x86.sse.sfence", [], None));
+        }
+        Ok(())
+    }
+
     /// Runs all tasks of the kernel by itself, of which the number may be known.
     pub(super) fn entry(&mut self, known: Option<i64>, [tensors, sizes]: [code::Value; 2]) -> Done<()> {
         let is_static = self.kernel.sizes.is_empty();

@@ -206,8 +206,7 @@ impl NestCheck<'_> {
         }
         let fits = match self.levels.last() {
             None => matches!(level, Level::Task | Level::Block),
-            Some(Level::Block) => level == Level::Block,
-            Some(_) => false,
+            Some(outer) => level == *outer,
         };
         if !fits {
             let outer = self.levels.last().map_or("nothing".to_string(), |l| format!("a loop over {l}s"));

@@ -3,7 +3,7 @@
 
 use super::{Axis, AxisKind, Nest};
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::dag::{Buf, Node, NodeId};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::rewrite::Rewriter;
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
@@ -26,6 +26,30 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// May a tensor whose elements the expression reads at the addresses of its results alone, and in reductions along the row,
+    /// have the memory of the results? Where a term is stored, its elements are read at once or before, and not again.
+    pub(crate) fn allows(&self, expression: &Expression, buf: Buf) -> bool {
+        let loads = |dag: &Dag, n: NodeId| matches!(dag[n].node, Node::Load { buf: from, .. } if from == buf);
+        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+        let dag = &self.expression.dag;
+        if dag.reachable(&roots).into_iter().any(|n| loads(dag, n)) {
+            return false;
+        }
+        let dag = &expression.dag;
+        let here = |n: NodeId| match &dag[n].node {
+            Node::Load { buf: from, address, .. } => *from != buf || *address == self.address,
+            _ => true,
+        };
+        let before = dag.all_reachable(&[self.body]);
+        expression.nodes().into_iter().all(|n| match &dag[n].node {
+            Node::Reduce { body, .. } if *body == self.body => dag.reachable(&[*body]).into_iter().all(here),
+            Node::Reduce { body, .. } => {
+                before.contains(&n) || !dag.all_reachable(&[*body]).into_iter().any(|n| loads(dag, n))
+            }
+            _ => true,
+        })
+    }
+
     /// Can the loops over points run as they stand? What is kept of a row is loaded before another row is, and by nobody else.
     pub(super) fn check(&self, points: &Nest) -> Result<(), Fault> {
         let own = |a: &&Axis| a.of == self.along;

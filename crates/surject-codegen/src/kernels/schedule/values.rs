@@ -5,6 +5,7 @@ use super::check::Nest;
 use super::keep::keep;
 use super::pack::{Nests, panels};
 use super::place::Misfit;
+use super::prefetch::{Prefetched, prefetched};
 use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::NodeId;
@@ -28,6 +29,8 @@ pub(crate) struct Values {
     pub(crate) inverses: LoopSet,
     /// Do results go past the caches?
     pub(crate) nontemporal: bool,
+    /// What is prefetched beside loads.
+    pub(crate) prefetched: Vec<Prefetched>,
     /// The loops whose iterations in which all guards hold are by themselves.
     pub(crate) peeled: HashSet<String>,
     /// The loads that read panels.
@@ -146,6 +149,9 @@ pub(super) fn values(
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
             }
             Directive::NonTemporal => found.nontemporal = true,
+            Directive::Prefetch(ahead) => {
+                found.prefetched.push(prefetched(expression, ahead).map_err(fault)?);
+            }
             Directive::Pack { tensor, at } => {
                 let nests = Nests { nests, cut, accumulations: &found.accumulations };
                 for panel in panels(expression, &nests, tensor, at).map_err(fault)? {

@@ -4,14 +4,15 @@ use crate::CodegenError;
 use crate::code::{Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER};
 use crate::expression::dag::{Buf, Dag};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
-use crate::lower::kernel::Kernel;
+use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::Access;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
-use crate::program::fuse::{Chain, Member, World, in_place_between};
+use crate::program::fuse::{Chain, Member, World, in_place_between, part_of_ir};
 use crate::program::live::Span;
 use crate::program::lowered::Step;
 use crate::program::memory::{self, Need};
+use crate::schedule::refused::Refused;
 use std::collections::HashMap;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};
@@ -437,20 +438,29 @@ impl Writing<'_> {
         );
         let (body, cycles) = (self.em.finish().0, parts.iter().map(|p| p.cycles).sum());
         let plain = Kernel::plain(body, chain.tasks, self.buffers, self.writes, summary);
-        Kernel { declarations, functions: self.functions, cycles, ..plain }
+        let refused = parts.iter().flat_map(|p| p.form.refused.iter().copied()).collect();
+        let form = Form { name: "chain", refused };
+        Kernel { declarations, functions: self.functions, cycles, form, ..plain }
     }
+}
+
+/// The kernels of a range, member by member: those of the kernel IR where the machine takes them.
+fn parts(chain: &Chain, world: &World<'_>) -> Result<Vec<Kernel>, CodegenError> {
+    let part = |member: &Member| {
+        let (when, alone) = (chain.when(member, world), chain.is_alone(member, world));
+        part_of_ir::kernel(member, (&when, &alone), world).unwrap_or_else(|Refused(reason)| {
+            let part = member.recipe.range(&member.cut, chain.most, world.target, (&when, &alone))?;
+            let form = Form { refused: vec![(part_of_ir::NAME, reason)], ..part.form };
+            Ok(Kernel { form, ..part })
+        })
+    };
+    chain.members.iter().map(part).collect()
 }
 
 /// Makes the kernel of a chain, and the steps that run it.
 pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Result<Vec<Step>, CodegenError> {
     let target = world.target;
-    let parts: Vec<Kernel> = {
-        let made = chain.members.iter().map(|m| {
-            let (when, alone) = (chain.when(m, world), chain.is_alone(m, world));
-            m.recipe.range(&m.cut, chain.most, target, (&when, &alone))
-        });
-        made.collect::<Result<_, _>>()?
-    };
+    let parts = parts(chain, world)?;
     let per = (chain.segment + chain.most - 1) / chain.most;
     let count = chain.members.first().map_or(0, |m| m.cut.parts) / chain.segment * per;
     let mut own: Vec<Option<Joined>> = Vec::new();

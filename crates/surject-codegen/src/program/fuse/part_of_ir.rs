@@ -1,0 +1,106 @@
+//! Rows of a chain that the kernel IR makes.
+
+use crate::expression::dag::{Buf, Node, NodeId};
+use crate::kernels::expression::Expression;
+use crate::kernels::native::Parts;
+use crate::kernels::schedule::{Ahead, PartLoop};
+use crate::lower::kernel::Kernel;
+use crate::materialise::from_ir;
+use crate::program::fuse::{Member, World};
+use crate::schedule::non_temporal::{self, LINE};
+use crate::schedule::prefetch::{self, AHEAD, FAR_AHEAD, PrefetchWhen, When};
+use crate::schedule::refused::{Fit, Refused, need};
+use crate::{CodegenError, Target};
+
+/// The form of such kernels.
+pub(super) const NAME: &str = "part of the kernel IR";
+
+/// The kernel of a range of the parts of a member, if the machine takes it. `when` says how it prefetches what it reads, `alone`
+/// which tensors nothing else touches in the range.
+pub(super) fn kernel(
+    member: &Member,
+    (when, alone): (PrefetchWhen<'_>, &dyn Fn(Buf) -> bool),
+    world: &World<'_>,
+) -> Fit<Result<Kernel, CodegenError>> {
+    let scheduled = world.scheduled.ok_or(Refused("the machine has no strategies"))?;
+    let whole = member.recipe.rows_alone().ok_or(Refused("it is not made of rows"))?;
+    let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
+    let expression = from_ir::expression(&whole, world.variables, &ty)?;
+    need(expression.is_typed(), "memory is read as bytes")?;
+    let cut = &member.cut;
+    let pieces = cut.piece.map(|(l, steps)| PartLoop { name: expression.name(l), steps });
+    let loops = cut.weights.iter().map(|w| PartLoop { name: expression.name(w.0), steps: 1 }).chain(pieces);
+    let alone = whole.outputs.iter().all(|o| alone(o.to));
+    let parts = Parts { loops: loops.collect(), alone, ahead: ahead(&expression, alone, when, world.target) };
+    let schedule = scheduled.machine.takes_parts(&expression, &parts).map_err(Refused)?;
+    let made = from_ir::range("rows", &expression, &schedule, (world.variables, scheduled));
+    Ok(made.map(|made| Kernel { cycles: world.kernels[member.kernel].cycles, ..made }))
+}
+
+/// What the kernel of a range prefetches. `streams` says that its results may go past the caches.
+fn ahead(expression: &Expression, streams: bool, when: PrefetchWhen<'_>, target: &Target) -> Vec<Ahead> {
+    let dag = &expression.dag;
+    let roots: Vec<NodeId> = expression.outputs.iter().map(|o| o.root).collect();
+    let streams = streams && non_temporal::leaves(dag, &expression.outputs, target);
+    let mut found: Vec<Ahead> = Vec::new();
+    for ((pass, buf, address), (when, again)) in prefetch::far(dag, (&roots, streams), target, when) {
+        let Some(&(tensor, dtype, _)) = expression.memory.get(&buf) else { continue };
+        if again || when == When::Soon && !target.prefetches {
+            continue;
+        }
+        let reduced = pass.and_then(|pass| match &dag[pass].node {
+            Node::Reduce { loops, .. } => Some(loops.as_slice()),
+            _ => None,
+        });
+        // Innermost first.
+        let loops = reduced.into_iter().flatten().rev().chain(expression.loops.iter().rev());
+        let turns = loops.map(|&l| Turn { stride: address.coeff(l), extent: dag.extent(l) });
+        let by = match when {
+            When::Reversed => None,
+            When::Rows(rows) => rows_ahead(turns, rows, dtype.size() as i64, target),
+            When::Soon => bytes_ahead(turns, AHEAD, dtype.size() as i64),
+            When::Later => bytes_ahead(turns, FAR_AHEAD, dtype.size() as i64),
+        };
+        let within = reduced.and_then(|loops| loops.first()).map(|&l| expression.name(l));
+        let soon = matches!(when, When::Rows(_)) && !target.prefetches;
+        found.extend(by.map(|by| Ahead { tensor: tensor.to_string(), by, within, soon }));
+    }
+    // What is close to each other is prefetched once.
+    found.sort_by(|a, b| (&a.tensor, &a.within, a.by).cmp(&(&b.tensor, &b.within, b.by)));
+    found.dedup_by(|a, b| (&a.tensor, &a.within) == (&b.tensor, &b.within));
+    found
+}
+
+/// How an address moves with a loop.
+#[derive(Clone, Copy)]
+struct Turn {
+    stride: i64,
+    extent: i64,
+}
+
+/// The elements between a row and one that is so many rows further on, or as many as memory needs.
+fn rows_ahead(mut turns: impl Iterator<Item = Turn>, rows: i64, size: i64, target: &Target) -> Option<i64> {
+    let turn = turns.find(|t| t.stride.abs() > 1)?;
+    let by = turn.stride.checked_mul(rows)?;
+    let times = if target.prefetches_next_row() { 1 } else { FAR_AHEAD / by.checked_mul(size)?.abs().max(1) };
+    by.checked_mul(times.max(1))
+}
+
+/// The elements that are so many bytes further on in the order in which they are loaded.
+fn bytes_ahead(turns: impl Iterator<Item = Turn>, bytes: i64, size: i64) -> Option<i64> {
+    let mut run = LINE;
+    for Turn { stride, extent } in turns.filter(|t| t.stride != 0) {
+        if stride.checked_mul(size)?.abs() <= run {
+            run = run.max(stride.abs().checked_mul(extent)?.checked_mul(size)?);
+            if run >= 2 * bytes {
+                return Some(stride.signum() * bytes / size);
+            }
+        } else {
+            let times = (bytes + run - 1) / run;
+            if extent >= 2 * times {
+                return stride.checked_mul(times);
+            }
+        }
+    }
+    None
+}
