@@ -189,6 +189,10 @@ impl Native for Cpu {
         taken::rows::takes(self, expression)
     }
 
+    fn has_rows_in_lanes(&self, expression: &Expression) -> bool {
+        taken::rows::lie_in_lanes(self, expression)
+    }
+
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
         taken::takes(self, expression)
     }

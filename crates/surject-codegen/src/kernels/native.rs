@@ -36,6 +36,10 @@ pub trait Native: Machine {
 
     /// The same of rows that run by themselves: everything else that they need is stored.
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;
+
+    /// Does [`Native::takes_rows`] take these rows, and are they so short that each lane has one? Then what is computed from
+    /// their sums is in lanes too, and no part of them is better stored first.
+    fn has_rows_in_lanes(&self, expression: &Expression) -> bool;
 }
 
 /// Which kernels of a compiled program come from the kernel IR.
