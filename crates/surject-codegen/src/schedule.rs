@@ -8,7 +8,6 @@ pub(crate) mod cuts;
 pub(crate) mod gathered_lines;
 pub(crate) mod halo;
 pub(crate) mod non_temporal;
-pub(crate) mod outer_vector;
 mod points;
 pub(crate) mod prefetch;
 pub(crate) mod refused;
@@ -25,7 +24,6 @@ use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
-use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::points::Points;
 use crate::schedule::transpose::BlockTranspose;
 use crate::schedule::unroll_jam::UnrollJam;
@@ -54,8 +52,6 @@ pub struct Schedule {
     /// Loads that run along other loops than the last: they are done in blocks, which are transposed. The loops then
     /// stand before the last.
     pub block_transpose: Option<BlockTranspose>,
-    /// Rows that are short: they are the lanes of the last loop, and what runs along them is written out.
-    pub outer_vector: Option<OuterVector>,
     /// Windows that are unrolled and jammed: the loop over them is the last but one.
     pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
@@ -75,7 +71,7 @@ pub struct Schedule {
 impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
     pub fn is_plain(&self) -> bool {
-        self.block_transpose.is_none() && self.outer_vector.is_none() && self.unroll_jam.is_none()
+        self.block_transpose.is_none() && self.unroll_jam.is_none()
     }
 }
 
@@ -257,19 +253,6 @@ pub(crate) fn stride(dag: &Dag, nodes: &[NodeId], l: LoopId) -> i64 {
     strides.max().unwrap_or(0)
 }
 
-/// Does a loop run through parts of what lies between one row and the next, of everything that is loaded, and does the second
-/// cache hold the rows?
-fn inside_of_rows(dag: &Dag, nodes: &[NodeId], l: LoopId, row: LoopId, target: &Target) -> bool {
-    let mut loads = nodes.iter().filter_map(|&n| match &dag[n].node {
-        Node::Load { address, .. } => Some((n, [l, row].map(|l| address.coeff(l).abs()))),
-        _ => None,
-    });
-    loads.all(|(n, [own, stride])| {
-        let bytes = dag.extent(row) * stride * Elem::of(dag[n].dtype).size() as i64;
-        (1..stride).contains(&own) && bytes <= target.l2_bytes() as i64
-    })
-}
-
 struct Chooser<'a> {
     dag: &'a Dag,
     target: &'a Target,
@@ -408,24 +391,12 @@ pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<Loop
 /// A loop that is done in so many lanes.
 type Vectors = (LoopId, usize);
 
-/// Chooses the schedule of a kernel that evaluates its outputs point by point: rows that are short are the lanes of vectors; else
-/// the loop that is best done in lanes is.
+/// Chooses the schedule of a kernel that evaluates its outputs point by point: the loop that is best done in lanes is.
 pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> Schedule {
     let kernel = Points::of(dag, outputs, outer, target);
     let (cycles, vector) = kernel.vectors();
     let moved = traffic(dag, outputs) / BYTES_A_CYCLE;
     let mut schedule = kernel.scalar(cycles.max(moved));
-    if let Some(short) = outer_vector::find(dag, outputs, &schedule.order, target) {
-        schedule.order.retain(|&l| l != short.row && Some(l) != short.column);
-        // Columns that lie apart are taken from the same rows again while these are in a cache.
-        schedule
-            .order
-            .sort_by_key(|&l| short.strided && inside_of_rows(dag, &kernel.all, l, short.row, target));
-        schedule.order.push(short.row);
-        (schedule.lanes, schedule.outer_vector) = (short.lanes, Some(short));
-        non_temporal::decide(dag, outputs, &mut schedule, target);
-        return schedule;
-    }
     if let Some(vector) = vector {
         kernel.vectorise(&mut schedule, vector);
     }

@@ -198,6 +198,10 @@ impl Native for Cpu {
         taken::rows::takes_parts(self, expression, parts)
     }
 
+    fn has_rows_in_lanes(&self, expression: &Expression) -> bool {
+        taken::rows::lie_in_lanes(self, expression)
+    }
+
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
         taken::takes(self, expression)
     }

@@ -59,6 +59,10 @@ impl Native for Unit {
         self.0.tasks(kernel)
     }
 
+    fn has_rows_in_lanes(&self, _: &Expression) -> bool {
+        false
+    }
+
     fn takes_rows(&self, _: &Expression) -> Result<(), &'static str> {
         Ok(())
     }

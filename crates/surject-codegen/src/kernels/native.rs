@@ -48,6 +48,10 @@ pub trait Native: Machine {
     fn takes_parts(&self, _: &Expression, _: &Parts) -> Result<Schedule, &'static str> {
         Err("kernels of the machine run by themselves")
     }
+
+    /// Does [`Native::takes_rows`] take these rows, and are they so short that each lane has one? Then what is computed from
+    /// their sums is in lanes too, and no part of them is better stored first.
+    fn has_rows_in_lanes(&self, expression: &Expression) -> bool;
 }
 
 /// What others run of an expression at a time.

@@ -14,10 +14,9 @@ use crate::library::windows::{position, sizes_of};
 use crate::library::{Call, Loop, Writer, region, strides};
 use crate::lower::emit::{At, Bounds, ScopeId, Val};
 use crate::lower::kernel::Kernel;
-use crate::lower::outer_vector::Rows;
+use crate::lower::register_transpose::{LONGEST, Rows};
 use crate::lower::vectors::Lanes;
 use crate::machine::elem::{Elem, Type};
-use crate::schedule::outer_vector::LONGEST;
 use surject_ir::{DType, Window};
 
 /// Windows that are selected side by side.

@@ -112,7 +112,6 @@ impl Emitter<'_> {
             // The value is not used.
             return self.constant(Elem::of(dtype), 0, lanes);
         }
-        let all = guards;
         let guards: Vec<Guard> = guards
             .iter()
             .zip(facts)
@@ -131,11 +130,6 @@ impl Emitter<'_> {
         let mask = self.guarded_lanes(address, guards, at);
         if mask.is_none() && stride == 1 && dtype == DType::BF16 && self.in_pairs(scope) {
             return self.load_pairs(pointer, base, at);
-        }
-        if mask.is_none()
-            && let Some(column) = self.column(pointer, (address, all), memory, at)
-        {
-            return self.widen(dtype, column, at);
         }
         let raw = self.lanes_apart(pointer, (address, base), (stride, mask), memory, at);
         self.widen(dtype, raw, at)

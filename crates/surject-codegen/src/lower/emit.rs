@@ -11,7 +11,7 @@
 
 use crate::CodegenError;
 use crate::code::{Block, Carry, Declaration, Function, Literal, Op, Statement, Symbol, Value};
-use crate::expression::address::{Guard, GuardFact, Interval, Lin, LoopId, LoopSet};
+use crate::expression::address::{Guard, GuardFact, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, NodeId};
 use crate::lower::divide::Inverse;
 use crate::machine::elem::{Elem, Type};
@@ -66,12 +66,7 @@ pub(crate) struct Scope {
     pub(crate) constants: HashMap<Literal, Value>,
     /// Loops that have one value here.
     pub(crate) fixed: Vec<(LoopId, i64)>,
-    /// Blocks of short rows, by pointer, first element and the elements that count: their columns.
-    pub(crate) columns: HashMap<(Value, Lin, i64), Vec<Value>>,
 }
-
-/// A part of short rows: an address, its guards, and the loops whose values are known.
-pub(crate) type Reach = (Lin, Vec<Guard>, LoopSet);
 
 /// Writes the code of one function.
 pub struct Emitter<'a> {
@@ -105,10 +100,6 @@ pub struct Emitter<'a> {
     pub(crate) far_stores: Vec<Buf>,
     /// The reductions whose terms are being written.
     pub(crate) passes: Vec<NodeId>,
-    /// The loop over short rows, where such rows are done in lanes.
-    pub rows_in_lanes: Option<LoopId>,
-    /// The first and the last place in a row that is loaded.
-    pub(crate) reached: HashMap<Reach, Option<Interval>>,
     /// The inverses of divisors, by these.
     pub(crate) inverses: HashMap<Value, Inverse>,
     pub(crate) scopes: Vec<Scope>,
@@ -173,8 +164,6 @@ impl<'a> Emitter<'a> {
             prefetched_lines: HashSet::new(),
             far_stores: Vec::new(),
             passes: Vec::new(),
-            rows_in_lanes: None,
-            reached: HashMap::new(),
             inverses: HashMap::new(),
             scopes: vec![Scope::default()],
             names: PARAMETERS,
@@ -206,7 +195,6 @@ impl<'a> Emitter<'a> {
             pointers: self.pointers.clone(),
             tables: self.tables,
             streams: self.streams,
-            rows_in_lanes: self.rows_in_lanes,
             names: self.names,
             ..Emitter::new(dag)
         }
@@ -376,6 +364,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Opens a scope in which loops have one value.
+    pub(crate) fn open_at(&mut self, parent: ScopeId, values: &[(LoopId, i64)]) -> ScopeId {
+        let binds = values.iter().map(|&(l, value)| (l, self.int(value))).collect();
+        let scope = self.open(parent, binds, None);
+        self.fix(scope, values);
+        scope
+    }
+
     /// Says that loops have one value in a scope, which binds them.
     pub fn fix(&mut self, scope: ScopeId, values: &[(LoopId, i64)]) {
         self.scopes[scope.0].fixed.extend_from_slice(values);
@@ -390,16 +386,6 @@ impl<'a> Emitter<'a> {
             }
             scope = s.parent?;
         }
-    }
-
-    /// The columns of a block that a scope has.
-    pub(crate) fn known_columns(&self, scope: ScopeId, key: &(Value, Lin, i64)) -> Option<Vec<Value>> {
-        self.scopes[scope.0].columns.get(key).cloned()
-    }
-
-    /// Keeps the columns of a block.
-    pub(crate) fn keep_columns(&mut self, scope: ScopeId, key: (Value, Lin, i64), columns: Vec<Value>) {
-        self.scopes[scope.0].columns.insert(key, columns);
     }
 
     /// Says that only a part of a loop runs in a scope.

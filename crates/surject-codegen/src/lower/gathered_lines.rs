@@ -90,10 +90,7 @@ impl Emitter<'_> {
         let deps = self.dag[offset].deps;
         let Some((l, _)) = self.vector_loop(scope, deps).filter(|v| v.1 == lanes) else { return Ok(()) };
         // Not for what is left of a loop.
-        if self.dag.extent(l) < LONG / 2 * ELEMENTS
-            || self.mask(scope, deps).is_some()
-            || self.rows_in_lanes.is_some()
-        {
+        if self.dag.extent(l) < LONG / 2 * ELEMENTS || self.mask(scope, deps).is_some() {
             return Ok(());
         }
         let there = self.further_on(scope, l, ELEMENTS, lanes);

@@ -73,10 +73,7 @@ impl Row<'_> {
     pub(crate) fn is_shifted(&self, em: &Emitter<'_>, l: LoopId, start: i64, end: i64) -> bool {
         let Some(least) = self.schedule.shift else { return false };
         let alike = self.is_of_lines(em.dag, l, start, if em.streams { end } else { start });
-        em.streams == self.schedule.streams
-            && self.schedule.outer_vector.is_none()
-            && !alike
-            && is_long(em.dag, self.outputs, end - start, least)
+        em.streams == self.schedule.streams && !alike && is_long(em.dag, self.outputs, end - start, least)
     }
 
     /// Do these parts of a row go past the caches? Not if one of them, larger than a line, has to go through them: its

@@ -12,7 +12,6 @@ use crate::lower::units::{TaskRange, clip, close_all, open_outer};
 use crate::machine::elem::Elem;
 use crate::schedule::Schedule;
 use crate::schedule::cuts::holds;
-use crate::schedule::outer_vector::OuterVector;
 use crate::schedule::units::Units;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -142,30 +141,24 @@ impl Row<'_> {
                 if !cuts.is_empty() {
                     em.limit(inner, l, start, main);
                 }
-                match &self.schedule.outer_vector {
-                    Some(short) => self.block_of_rows(em, inner, short)?,
-                    None => {
-                        // Of two lanes there would be one word.
-                        if lanes > 2 && self.is_of_halves(em.dag, l) {
-                            em.set_pairs(inner);
-                        }
-                        self.point(em, inner)?;
-                    }
+                // Of two lanes there would be one word.
+                if lanes > 2 && self.is_of_halves(em.dag, l) {
+                    em.set_pairs(inner);
                 }
+                self.point(em, inner)?;
                 em.close_loop(inner, iv, &bounds, &[]);
             }
             let mut from = main;
             while from < end {
                 // Vectors that are not full go through the caches: lines that go past them are cut into full ones.
                 let left = end - from;
-                let full = em.streams && self.schedule.outer_vector.is_none();
-                let to = from + if full { 1 << left.ilog2() } else { left };
+                let to = from + if em.streams { 1 << left.ilog2() } else { left };
                 let (inner, iv, lanes) = em.open_rest(scope, l, (to - from) as usize);
                 let bounds = clip(em, scope, &range, from..to, lanes as i64);
                 if !cuts.is_empty() {
                     em.limit(inner, l, from, to);
                 }
-                self.rest_of_rows(em, inner)?;
+                self.point(em, inner)?;
                 em.close_loop(inner, iv, &bounds, &[]);
                 from = to;
             }
@@ -194,60 +187,6 @@ impl Row<'_> {
         !cfg!(target_endian = "big")
             && self.outputs.iter().all(stored)
             && dag.reachable(&roots).into_iter().all(fits)
-    }
-
-    /// As many short rows as there are lanes.
-    fn block_of_rows(
-        &self,
-        em: &mut Emitter<'_>,
-        scope: ScopeId,
-        short: &OuterVector,
-    ) -> Result<(), CodegenError> {
-        em.short_rows(Some(short.row));
-        match (short.column, self.outputs) {
-            (Some(column), _) if short.strided => {
-                for values in em.every(&[column]) {
-                    let inner = em.open_at(scope, &values);
-                    self.point(em, inner)?;
-                    em.close_plain(inner);
-                }
-            }
-            (Some(column), [output]) => {
-                let at = At { scope, lanes: short.lanes };
-                let dtype = em.dag[output.root].dtype;
-                let elem = Elem::in_memory(dtype);
-                let mut columns = Vec::new();
-                for values in em.every(&[column]) {
-                    let inner = em.open_at(scope, &values);
-                    let value = em.value(output.root, inner)?;
-                    let at = At { scope: inner, ..at };
-                    let value = em.spread(&value, Elem::of(dtype), at);
-                    columns.push(em.narrow(dtype, value, at));
-                    em.close_plain(inner);
-                }
-                let mut first = output.address.clone();
-                first.terms.retain(|t| t.0 != column);
-                let place = em.lin(&first, scope);
-                let pointer = em.pointer(output.to)?;
-                let first = em.element(pointer, place, elem, scope);
-                em.store_columns(first, &columns, elem, at);
-            }
-            _ => self.point(em, scope)?,
-        }
-        em.short_rows(None);
-        Ok(())
-    }
-
-    /// The outputs of a row, or of the last rows that fill no vector.
-    fn rest_of_rows(&self, em: &mut Emitter<'_>, scope: ScopeId) -> Result<(), CodegenError> {
-        let Some(column) = self.schedule.outer_vector.and_then(|s| s.column) else {
-            return self.point(em, scope);
-        };
-        let bounds = em.whole(0, em.dag.extent(column), 1);
-        let (inner, iv) = em.open_loop(scope, column, 1);
-        self.point(em, inner)?;
-        em.close_loop(inner, iv, &bounds, &[]);
-        Ok(())
     }
 
     /// Where conditions on a loop begin or end to hold whatever the others are. Where that would be too much code, the

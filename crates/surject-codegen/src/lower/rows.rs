@@ -91,8 +91,7 @@ pub(crate) fn emit_units(
     // What is kept in the output is written before all of the row is read.
     if !kept_in_output {
         // A row in pieces is read by all of their tasks; one with cuts may compute a reduction behind a part of it.
-        let whole =
-            |l: &LoopId| units.pieces == 1 && schedule.outer_vector.is_none() && row.cuts(dag, *l).is_empty();
+        let whole = |l: &LoopId| units.pieces == 1 && row.cuts(dag, *l).is_empty();
         kernel.in_place = in_place::operands(dag, outputs, None, last.filter(whole));
         kernel.copies = in_place::copies(dag, outputs);
     }

@@ -2,8 +2,8 @@
 
 use crate::CodegenError;
 use crate::code::Value;
-use crate::expression::address::{Guard, GuardFact, Interval};
-use crate::expression::dag::{Node, NodeId};
+use crate::expression::address::{Guard, GuardFact, Interval, LoopId};
+use crate::expression::dag::{Dag, Node, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId, Val};
 use crate::lower::reduce::Accumulator;
 use crate::machine::elem::Elem;
@@ -97,7 +97,7 @@ impl Emitter<'_> {
     /// Are the terms of a reduction written one after the other?
     fn written_out(&self, id: NodeId, at: At) -> bool {
         let Node::Reduce { loops, body, .. } = &self.dag[id].node else { return false };
-        at.lanes > 1 && (self.is_written_out(id) || self.few_terms(loops, *body, at.scope))
+        at.lanes > 1 && self.few_terms(loops, *body, at.scope)
     }
 
     /// A value in as many lanes as asked for.
@@ -223,7 +223,7 @@ impl Emitter<'_> {
         };
         let dtype = dag[id].dtype;
         let accumulator = Accumulator::new(self, op, dtype, at.lanes);
-        let terms = self.every(loops);
+        let terms = every(dag, loops);
         let around = std::mem::replace(&mut self.passes, vec![id]);
         // Every addition waits for the one before it: sums of more terms are made in parts.
         let partial_sums = match terms.len() {
@@ -250,4 +250,17 @@ impl Emitter<'_> {
         let value = self.accumulated(op, dtype, parts.swap_remove(0), at);
         Ok(self.round_half(at, dtype, value))
     }
+}
+
+/// All positions of some loops, the last running fastest.
+fn every(dag: &Dag, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
+    let mut all: Vec<Vec<(LoopId, i64)>> = vec![Vec::new()];
+    for &l in loops {
+        let values = 0..dag.extent(l);
+        all = all
+            .iter()
+            .flat_map(|before| values.clone().map(move |v| before.iter().copied().chain([(l, v)]).collect()))
+            .collect();
+    }
+    all
 }

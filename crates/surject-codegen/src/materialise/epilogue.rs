@@ -30,7 +30,7 @@ pub fn find(
 ) -> Fit<Vec<NodeId>> {
     let [output] = outputs else { return Err(Refused("there are several results")) };
     need(output.join.is_none(), "it accumulates into its target")?;
-    need(schedule.is_plain(), "short rows or blocks are done together")?;
+    need(schedule.is_plain(), "blocks are transposed, or windows run in step")?;
     let direct = dag.reachable(&[output.root]);
     let is_sum = |&n: &NodeId| matches!(dag[n].node, Node::Reduce { .. });
     let mut sums: Vec<NodeId> = direct.iter().copied().filter(is_sum).collect();

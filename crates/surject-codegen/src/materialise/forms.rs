@@ -14,7 +14,7 @@ use crate::normalise::periodic;
 use crate::normalise::pulled::Pulled;
 use crate::schedule::contraction::dots::{self, Block, Dots};
 use crate::schedule::contraction::{self, Contraction, Scratch, analyse};
-use crate::schedule::refused::{Fit, Refused};
+use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::scan;
 use crate::schedule::units::outside;
 use crate::schedule::{self, Schedule, halo, split_reduction, term_cache, unroll_jam};
@@ -28,6 +28,9 @@ struct Attempt {
     whole: Pulled,
     schedule: Schedule,
 }
+
+const ROWS_IN_LANES: &str =
+    "each lane has a row: sums are made once, and what is computed from them is in lanes too";
 
 /// What a form makes of an expression, which it may take. Refused: at most it added nodes to the graph.
 type Try = fn(&mut Stores<'_>, &mut Attempt) -> Result<Outcome, Unmade>;
@@ -53,7 +56,7 @@ impl From<CodegenError> for Unmade {
 }
 
 /// The forms and their names, in the order in which they are tried. The last one fits always.
-const FORMS: [(&str, Try); 12] = [
+const FORMS: [(&str, Try); 13] = [
     ("kernel of the kernel IR", |stores, attempt| stores.taken(attempt)),
     ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
     ("scan", |stores, attempt| stores.scanned(attempt)),
@@ -61,6 +64,7 @@ const FORMS: [(&str, Try); 12] = [
     ("contraction", |stores, attempt| stores.contracted(attempt)),
     ("product in parts", |stores, attempt| stores.product_in_parts(attempt)),
     ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt)?)),
+    ("rows in lanes", |stores, attempt| stores.in_lanes(attempt)),
     ("value stored first", |stores, attempt| stores.recomputed_first(attempt)),
     ("reduction down columns", |stores, attempt| stores.down_columns(attempt)),
     ("reduction in parts", |stores, attempt| stores.split(attempt)),
@@ -133,12 +137,10 @@ impl<'a> Stores<'a> {
     /// Windows that grow by a term: kernels of the kernel IR.
     fn scanned(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         self.scheduled.ok_or(Refused("the machine has no strategies"))?;
-        let Attempt { field, whole, schedule } = attempt;
+        let Attempt { field, whole, .. } = attempt;
         match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field)? {
             // All sums of a short row are written out, and share their terms.
-            scan::Found::Scan if schedule.outer_vector.is_some() => {
-                Err(Refused("all sums of a short row are written out").into())
-            }
+            scan::Found::Scan if self.has_rows_in_lanes(whole) => Err(Refused(ROWS_IN_LANES).into()),
             scan::Found::Scan => Ok(Outcome::Kernels(self.scan_of_ir(whole)??)),
             scan::Found::First(inner) => Ok(Outcome::First(inner)),
         }
@@ -147,7 +149,9 @@ impl<'a> Stores<'a> {
     /// Accumulations that would be made again and again are stored first.
     fn stored_once(&mut self, attempt: &mut Attempt) -> Fit<Outcome> {
         let Attempt { field, whole, schedule } = attempt;
-        self.repeated(&whole.dag, &whole.outputs, schedule, *field).map(Outcome::First)
+        let repeated = self.repeated(&whole.dag, &whole.outputs, schedule, *field)?;
+        need(!self.has_rows_in_lanes(whole), ROWS_IN_LANES)?;
+        Ok(Outcome::First(repeated))
     }
 
     /// Sums of products, in tiles or in lanes.
@@ -166,7 +170,9 @@ impl<'a> Stores<'a> {
     fn dots(&mut self, attempt: &Attempt, dots: Dots) -> Result<Outcome, CodegenError> {
         let Attempt { field, whole, schedule } = attempt;
         let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target);
-        if let Ok(sums) = sums {
+        if let Ok(sums) = sums
+            && !self.has_rows_in_lanes(whole)
+        {
             return self.sums_first(*field, whole.clone(), &sums);
         }
         match dots {
@@ -232,6 +238,19 @@ impl<'a> Stores<'a> {
     fn pushed_product(&mut self, attempt: &mut Attempt) -> Fit<Outcome> {
         let product = self.guarded_product(&attempt.whole.dag, &attempt.whole.outputs);
         product.map(Outcome::First).ok_or(Refused("no large sum of products has windows with edges"))
+    }
+
+    /// Short rows, each in a lane: a kernel of the kernel IR, once it is decided what runs together. Together with others it
+    /// would be written row by row.
+    fn in_lanes(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
+        let Attempt { whole, schedule, .. } = &*attempt;
+        if !self.has_rows_in_lanes(whole) {
+            return Err(Refused("the machine has no short rows in lanes").into());
+        }
+        let Pulled { dag, outer, outputs } = whole.clone();
+        let free = outside(&dag, &outputs, schedule, self.target, outer.into_iter().collect());
+        let kernel = rows::whole(dag, outputs, schedule.clone(), free, None, self.target)?;
+        Ok(Outcome::Kernels(vec![kernel.alone()]))
     }
 
     /// What would be computed again and again is stored first.

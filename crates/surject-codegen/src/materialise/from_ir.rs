@@ -178,6 +178,14 @@ impl Stores<'_> {
         Ok(made("product", whole, &taken?, variables, scheduled))
     }
 
+    /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?
+    pub(crate) fn has_rows_in_lanes(&self, whole: &Pulled) -> bool {
+        let Some(scheduled) = self.scheduled.filter(|s| s.which != Which::Needed) else { return false };
+        let variables = self.function.vars.len();
+        expression(whole, variables, &|at| self.buffer_type(at))
+            .is_ok_and(|expression| expression.is_typed() && scheduled.machine.has_rows_in_lanes(&expression))
+    }
+
     /// The kernels of an expression that is a scan: one, or those of its blocks.
     pub(crate) fn scan_of_ir(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;

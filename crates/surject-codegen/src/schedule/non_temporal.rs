@@ -72,13 +72,9 @@ pub(crate) fn decide(dag: &Dag, outputs: &[Output], schedule: &mut Schedule, tar
     let Some(&last) = schedule.order.last().filter(|&&l| is_worth(dag, outputs, l, target)) else { return };
     let least = target.thresholds.lines_past_caches;
     let long = is_long(dag, outputs, dag.extent(last), least.row_bytes);
-    let stores_lines = match &schedule.outer_vector {
-        Some(short) => short.stores_blocks(dag),
-        None => {
-            let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
-            along && (long || begin_alike(dag, outputs, last) || fill_lines(dag, outputs, &schedule.order))
-        }
-    };
+    let along = outputs.iter().all(|o| o.address.coeff(last) == 1) && schedule.lanes > 1;
+    let stores_lines =
+        along && (long || begin_alike(dag, outputs, last) || fill_lines(dag, outputs, &schedule.order));
     schedule.streams = stores_lines && !is_absorbed(dag, outputs, target);
     schedule.shift = (stores_lines && long).then_some(least.part_bytes);
 }

@@ -225,7 +225,6 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
         order,
         lanes,
         block_transpose: None,
-        outer_vector: None,
         reductions: HashMap::new(),
         cycles: vectors * (1.25 * found.terms as f64 + 5.0),
         unroll_jam: Some(unroll_jam),

@@ -4,7 +4,7 @@ use crate::Cpu;
 use crate::strategies::non_temporal::{self, LINE};
 use crate::strategies::{Columns, Transposes, values};
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Stride};
-use surject_codegen::kernels::machine::{Choice, choose};
+use surject_codegen::kernels::machine::{Choice, Strategy, choose};
 use surject_codegen::kernels::native::Parts;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 
@@ -124,6 +124,13 @@ fn fit(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
         true => Ok(()),
         false => Err("no terms of a reduction lie next to each other"),
     }
+}
+
+/// Are these rows taken, and are they so short that each lane has one?
+pub(crate) fn lie_in_lanes(cpu: &Cpu, expression: &Expression) -> bool {
+    let chosen = || choose(cpu, expression).is_ok_and(|choice| choice.strategy == Columns::NAME);
+    // Few expressions have short rows: only these have their schedules compared.
+    Columns(cpu.clone()).propose(expression).is_ok() && chosen() && takes(cpu, expression).is_ok()
 }
 
 /// Does one accumulator of a sum of floats get more terms than blocks have, which the emitter sums apart

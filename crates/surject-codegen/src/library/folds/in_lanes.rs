@@ -15,9 +15,8 @@ use crate::lower::condition::REGISTER;
 use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
 use crate::lower::kernel::Kernel;
-use crate::lower::outer_vector::Rows;
+use crate::lower::register_transpose::{LONGEST, Rows};
 use crate::machine::elem::{Elem, Type};
-use crate::schedule::outer_vector::LONGEST;
 use surject_ir::DType;
 
 /// Bytes of outputs that are reduced side by side where they lie next to each other: pieces of rows, of which the processor reads

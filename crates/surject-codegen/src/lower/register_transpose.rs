@@ -1,12 +1,16 @@
-//! Emits kernels whose rows lie in lanes ([`crate::schedule::outer_vector`]): blocks of rows are transposed in registers.
+//! Transposes blocks of rows in registers: as many rows as there are lanes are loaded as they lie in memory, or row by row, and
+//! shuffles make vectors of their columns; columns are stored as rows the same way.
 
 use crate::code::{Op, Value};
-use crate::expression::address::{Guard, Interval, Lin, LoopId, LoopSet};
-use crate::expression::dag::NodeId;
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::lower::vectors::Lanes;
 use crate::machine::elem::Elem;
-use crate::schedule::outer_vector::{DIRECT, LONGEST_WITH_FUNCTION, every, reached};
+
+/// The longest rows that are worth the shuffles.
+pub(crate) const LONGEST: i64 = 24;
+
+/// Rows up to this length are put together of the vectors that a block consists of; longer ones are loaded one by one.
+const DIRECT: i64 = 8;
 
 /// Memory from an element on: its address, the elements from a row to the next, how many of them count in a row, and
 /// their type.
@@ -50,66 +54,12 @@ enum Turn {
 
 /// An element of one of several vectors.
 #[derive(Clone, Copy)]
-pub(crate) struct ElementOf {
-    pub(crate) vector: usize,
-    pub(crate) element: usize,
+struct ElementOf {
+    vector: usize,
+    element: usize,
 }
 
 impl Emitter<'_> {
-    /// The loop over short rows: loads of elements of the rows are those of blocks.
-    pub(crate) fn short_rows(&mut self, row: Option<LoopId>) {
-        self.rows_in_lanes = row;
-    }
-
-    /// A column of a block of rows, if an address is one where rows are done in lanes.
-    pub(crate) fn column(
-        &mut self,
-        pointer: Value,
-        (address, guards): (&Lin, &[Guard]),
-        elem: Elem,
-        at: At,
-    ) -> Option<Value> {
-        let row = self.rows_in_lanes?;
-        let stride = address.coeff(row);
-        if !(2..=LONGEST_WITH_FUNCTION).contains(&stride) {
-            return None;
-        }
-        let loops = guards.iter().fold(address.loops(), |set, g| set.union(g.expr.loops()));
-        let known: Vec<(LoopId, i64)> =
-            loops.loops().filter_map(|l| Some((l, self.fixed(l, at.scope)?))).collect();
-        let known_loops: LoopSet = known.iter().map(|k| k.0).collect();
-        let Interval { low: first, high: last } =
-            self.reached_once(address, guards, (stride, known_loops))?;
-        let mut base = address.clone();
-        base.terms.retain(|t| !known_loops.contains(t.0));
-        base.offset = first;
-        let place = known.iter().map(|&(l, value)| address.coeff(l) * value).sum::<i64>() + address.offset;
-        let (column, reach) = (usize::try_from(place - first).ok()?, last - first + 1);
-        let home = self.home(at.scope, base.loops());
-        let key = (pointer, base.clone(), reach);
-        if let Some(columns) = self.known_columns(home, &key) {
-            return columns.get(column).cloned();
-        }
-        let place = self.lin(&base, home);
-        let first = self.element(pointer, place, elem, home);
-        let rows = Rows { first, stride, reach, elem };
-        let columns = self.columns(&rows, At { scope: home, lanes: at.lanes });
-        let found = columns.get(column).cloned();
-        self.keep_columns(home, key, columns);
-        found
-    }
-
-    /// As [`reached`], looked at once.
-    fn reached_once(&mut self, address: &Lin, guards: &[Guard], of: (i64, LoopSet)) -> Option<Interval> {
-        let key = (address.clone(), guards.to_vec(), of.1);
-        if let Some(known) = self.reached.get(&key) {
-            return *known;
-        }
-        let found = reached(self.dag, (address, guards), of);
-        self.reached.insert(key, found);
-        found
-    }
-
     /// Elements of two vectors.
     pub(crate) fn pick(
         &mut self,
@@ -124,7 +74,7 @@ impl Emitter<'_> {
     }
 
     /// A vector whose lanes are elements of several vectors.
-    pub(crate) fn collect(&mut self, vectors: &[Value], places: &[ElementOf], elem: Elem, at: At) -> Value {
+    fn collect(&mut self, vectors: &[Value], places: &[ElementOf], elem: Elem, at: At) -> Value {
         let lanes = at.lanes;
         let mut used: Vec<usize> = places.iter().map(|p| p.vector).collect();
         used.sort_unstable();
@@ -289,7 +239,7 @@ impl Emitter<'_> {
     }
 
     /// So many elements from one on, of which the first exist.
-    pub(crate) fn part(&mut self, rows: &Rows, distance: i64, width: usize, there: usize, at: At) -> Value {
+    fn part(&mut self, rows: &Rows, distance: i64, width: usize, there: usize, at: At) -> Value {
         let (elem, distance) = (rows.elem, self.int(distance));
         let from = self.element(rows.first, distance, elem, at.scope);
         let mask = (there < width).then(|| self.first_lanes(there, width));
@@ -361,23 +311,5 @@ impl Emitter<'_> {
             vectors = next;
         }
         vectors
-    }
-
-    /// Opens a scope in which a loop has one value.
-    pub(crate) fn open_at(&mut self, parent: ScopeId, values: &[(LoopId, i64)]) -> ScopeId {
-        let binds = values.iter().map(|&(l, value)| (l, self.int(value))).collect();
-        let scope = self.open(parent, binds, None);
-        self.fix(scope, values);
-        scope
-    }
-
-    /// Every position of some loops, the last running fastest.
-    pub(crate) fn every(&self, loops: &[LoopId]) -> Vec<Vec<(LoopId, i64)>> {
-        every(self.dag, loops)
-    }
-
-    /// Is a node one whose loops are written out here?
-    pub(crate) fn is_written_out(&self, node: NodeId) -> bool {
-        self.rows_in_lanes.is_some_and(|row| self.dag[node].deps.contains(row))
     }
 }
