@@ -40,7 +40,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.operations() < LITTLE {
         return Err("a fill or a copy is left to the C library");
     }
-    fit(cpu, expression)
+    fit(cpu, expression, true)
 }
 
 /// The same of rows of which kernels that run together do some at a time.
@@ -70,7 +70,7 @@ pub(crate) fn takes_parts(
         return Err("results that the caches do not hold are not stored in whole lines");
     }
     if !is_moved(&choice, expression) {
-        fit(&cpu, expression)?;
+        fit(&cpu, expression, parts.alone)?;
     }
     let mut schedule = choice.proposal.schedule;
     schedule.directives.retain(|d| parts.alone || *d != Directive::NonTemporal);
@@ -78,8 +78,8 @@ pub(crate) fn takes_parts(
     schedule.by_parts(expression, &parts.loops).ok_or("its schedule does not go part by part")
 }
 
-/// Do rows fit the strategies?
-fn fit(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
+/// Do rows fit the strategies? `leaves` says that results leave the caches, or may.
+fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static str> {
     let accesses = expression.accesses();
     if accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist");
@@ -116,7 +116,7 @@ fn fit(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
     let lines = |s: &Stride| !s.stored || s.elements * expression.element_bytes() as i64 % LINE == 0;
     let others = points.iter().filter(|l| l.name != row.name);
     let starts_lines = others.flat_map(|l| expression.strides(&l.name)).all(|s| lines(&s));
-    if !starts_lines && !expression.has_formulas() {
+    if leaves && !starts_lines && !expression.has_formulas() {
         return Err("rows begin inside of cache lines, where stores of whole lines begin behind");
     }
     let along = |r: &Reduction| r.outer.contains(&row.name) || has_filled_loop(expression, r, lanes);
