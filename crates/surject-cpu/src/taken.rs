@@ -1,7 +1,10 @@
 //! Expressions whose kernels come from here by themselves.
 
 use crate::Cpu;
+use crate::strategies::Windows;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
+use surject_codegen::kernels::machine::{Strategy, choose};
+use surject_codegen::kernels::schedule::Directive;
 
 pub(crate) mod rows;
 
@@ -36,6 +39,9 @@ const TURNED: i64 = 8;
 pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
+    }
+    if are_windows(cpu, expression) {
+        return Ok(());
     }
     if expression.unit_factors().is_some() {
         return Err("the emitter is faster with factors of 8 and 16 bits");
@@ -112,6 +118,29 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("it has too few products");
     }
     Ok(())
+}
+
+/// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the emitter's
+/// with AVX2 (Zen 3), windows of 9 to 49 terms and 20 to 512 channels: 1.06 to 2 times its speed, on one thread and on two.
+/// Of one image, whose rows are tasks, each of which looks at its guards, it is 0.95 to 1.2. Wider vectors have not been measured.
+fn are_windows(cpu: &Cpu, expression: &Expression) -> bool {
+    let reductions = expression.reductions();
+    let [sum] = &reductions[..] else { return false };
+    let terms = sum.loops.iter().filter_map(|term| expression.find(term)).map(|l| l.extent as f64);
+    let points = expression.loops().iter().map(|l| l.extent as f64).product::<f64>();
+    let is_alike = |a: &AccessInfo| a.bytes == expression.element_bytes() && [4, 8].contains(&a.bytes);
+    let is_guarded = expression.accesses().iter().any(|a| a.guarded);
+    cpu.vector_bytes <= 32
+        && sum.sums_products
+        && points * terms.product::<f64>() >= FEW
+        && !expression.has_formulas()
+        && expression.accesses().iter().all(is_alike)
+        && Windows(cpu.clone()).propose(expression).is_ok()
+        && choose(cpu, expression).is_ok_and(|choice| {
+            let peeled = |d: &&Directive| matches!(d, Directive::Peel(_));
+            let inside = choice.proposal.schedule.directives.iter().filter(peeled).count();
+            choice.strategy == Windows::NAME && (!is_guarded || inside == 2)
+        })
 }
 
 /// How many terms of a row lie next to each other, if some do.

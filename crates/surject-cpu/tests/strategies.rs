@@ -35,8 +35,12 @@ fn windows_of_a_channel_run_in_step() {
 }
 ";
     for machine in ["avx2", "avx512"] {
-        check(program, machine, &["jam i1.i", "unroll k1", "peel i1.o"]);
+        check(program, machine, &["jam i1.i", "unroll k1", "peel i0\n", "peel i1.o"]);
     }
+    // Narrow registers hold channels by twos.
+    let program = program.replace("24", "32");
+    check(&program, "avx2", &["split i2 by 16", "split i1 by 4", "peel i0\n"]);
+    check(&program, "avx512", &["split i2 by 16", "split i1 by 7", "peel i0\n"]);
 }
 
 #[test]

@@ -21,6 +21,10 @@ const WRITTEN: std::ops::RangeInclusive<i64> = 2..=32;
 /// Terms all of which are written out.
 const FEW: i64 = 16;
 
+impl Windows {
+    pub(crate) const NAME: &'static str = "windows";
+}
+
 /// The loop over the windows, and the loop of the reduction along them.
 struct Pair {
     along: LoopInfo,
@@ -29,7 +33,7 @@ struct Pair {
 
 impl Strategy for Windows {
     fn name(&self) -> &'static str {
-        "windows"
+        Windows::NAME
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
@@ -51,7 +55,11 @@ impl Strategy for Windows {
         }
         let pair = pair(expression, sum, &accesses, &column);
         let Pair { along, written } = pair.ok_or("neighbouring windows share nothing that they read")?;
-        let most = MOST.min(self.0.vector_registers / 2 - 1);
+        // Of narrow registers two hold a line of channels: half of the windows then have as many sums.
+        let registers = |copies: i64| (column.extent + copies * lanes - 1) / (copies * lanes) * copies;
+        let is_narrow = self.0.vector_registers <= 16;
+        let copies = if is_narrow && 10 * registers(2) <= 11 * registers(1) { 2 } else { 1 };
+        let most = MOST.min(self.0.vector_registers / 2 / copies).max(1);
         let blocks = (along.extent + most - 1) / most;
         let windows = (along.extent + blocks - 1) / blocks;
         let mut order: Vec<LoopInfo> =
@@ -59,7 +67,7 @@ impl Strategy for Windows {
         order.extend([along.clone(), column.clone()]);
         let mut nest = Nest::new(&order);
         nest.jam(&along.name, windows);
-        nest.vectorise(&column.name, lanes);
+        nest.vectorise(&column.name, copies * lanes);
         nest.share(&self.0, work(expression));
         let mut directives = nest.directives();
         let mut terms: Vec<String> = sum.loops.iter().filter(|l| **l != written.name).cloned().collect();
@@ -69,8 +77,13 @@ impl Strategy for Windows {
         directives.extend(terms.into_iter().filter(|l| all || *l == written.name).map(Directive::Unroll));
         directives.extend(fused(&self.0, expression));
         let mut schedule = Schedule { directives };
-        if accesses.iter().any(|a| a.guarded && a.stride(&along.name) != 0) {
-            schedule.directives.push(Directive::Peel(format!("{}.o", along.name)));
+        // Of windows inside all terms exist, and so they do of the rows inside.
+        let guarded = |name: &str| accesses.iter().any(|a| a.guarded && a.stride(name) != 0);
+        let is_row = |l: &&LoopInfo| ![&column.name, &along.name].contains(&&l.name) && guarded(&l.name);
+        let row = order.iter().rev().find(is_row).map(|l| l.name.clone());
+        let windows_inside = guarded(&along.name).then(|| format!("{}.o", along.name));
+        for peeled in row.into_iter().chain(windows_inside) {
+            schedule.directives.push(Directive::Peel(peeled));
             if fits(expression, &schedule).is_err() {
                 schedule.directives.pop();
             }
