@@ -32,7 +32,6 @@ pub(crate) mod register_transpose;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod tail;
-pub(crate) mod transpose;
 pub(crate) mod units;
 pub(crate) mod unroll_jam;
 pub(crate) mod unswitch;

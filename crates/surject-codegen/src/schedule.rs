@@ -25,7 +25,6 @@ use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
 use crate::schedule::points::Points;
-use crate::schedule::transpose::BlockTranspose;
 use crate::schedule::unroll_jam::UnrollJam;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, UnaryOp};
@@ -49,9 +48,8 @@ pub struct Schedule {
     pub order: Vec<LoopId>,
     /// The lanes in which the last loop is done; 1: none.
     pub lanes: usize,
-    /// Loads that run along other loops than the last: they are done in blocks, which are transposed. The loops then
-    /// stand before the last.
-    pub block_transpose: Option<BlockTranspose>,
+    /// Do loads lie along another loop than results? A machine's strategies transpose them; rows load them one by one.
+    pub is_transposition: bool,
     /// Windows that are unrolled and jammed: the loop over them is the last but one.
     pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
@@ -69,9 +67,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Is every loop over the output one of `order`, and the last one done element by element or in lanes?
+    /// Is every loop over the output one of `order`, and the last one done element by element or in lanes, which are loaded as
+    /// they lie?
     pub fn is_plain(&self) -> bool {
-        self.block_transpose.is_none() && self.unroll_jam.is_none()
+        !self.is_transposition && self.unroll_jam.is_none()
     }
 }
 
@@ -400,10 +399,9 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
     if let Some(vector) = vector {
         kernel.vectorise(&mut schedule, vector);
     }
-    transpose::turn(dag, outputs, &mut schedule, target);
+    schedule.is_transposition = transpose::is_transposition(dag, outputs, &schedule.order, target);
     schedule.runs = Runs::of(dag, outputs, &schedule, target);
     non_temporal::decide(dag, outputs, &mut schedule, target);
-    transpose::shape(dag, outputs, &mut schedule, target);
     if schedule.shift.is_none() && cycles < schedule.cycles {
         schedule.shift = non_temporal::near(dag, outputs, &schedule, target);
     }

@@ -287,8 +287,8 @@ impl<'a> Lowering<'a> {
             self.bind(axis, own)?;
             return Ok(None);
         }
-        let shared = self.resolved.points.iter().filter(|a| a.kind == axis.kind).map(|a| a.extent);
-        let all = shared.fold(Some(1i64), |all, extent| all?.checked_mul(extent));
+        let mut shared = self.resolved.points.iter().filter(|a| a.kind == axis.kind).map(|a| a.extent);
+        let all = shared.try_fold(1i64, i64::checked_mul);
         let all = all.ok_or_else(|| CodegenError::overflow("tasks"))?;
         let kind = LoopKind::Parallel(Level::Task);
         let (task, carried) = self.b.open_for(0, all, 1, kind, &[]);

@@ -7,8 +7,8 @@
 use super::contraction::WARP;
 use super::expression::Expression;
 use super::fault::Fault;
-use crate::expression::address::LoopId;
-use crate::expression::dag::{Node, NodeId};
+use crate::expression::address::{Lin, LoopId};
+use crate::expression::dag::{Dag, Node, NodeId};
 use std::fmt;
 
 /// How the points of a transposition are cut into tiles.
@@ -150,6 +150,9 @@ pub(crate) struct Others {
     pub(crate) outer: Vec<LoopId>,
     /// Those inside: what is loaded in one of their iterations lies beside what is loaded in the next.
     pub(crate) near: Vec<LoopId>,
+    /// Those of them that a tile goes on with, which has more rows than the loop across has iterations, and how many iterations
+    /// of each it has.
+    pub(crate) beside: Vec<(LoopId, i64)>,
     /// Those inside of a tile: results of neighbours along them lie between those of the tile.
     pub(crate) inside: Vec<LoopId>,
 }
@@ -158,7 +161,8 @@ impl Others {
     /// The most iterations inside of a tile.
     const INSIDE: i64 = 4;
 
-    fn of(expression: &Expression, [along, across]: [LoopId; 2], loads: &[NodeId]) -> Others {
+    /// Those of a tile of so many rows.
+    fn of(expression: &Expression, [along, across]: [LoopId; 2], loads: &[NodeId], rows: i64) -> Others {
         let dag = &expression.dag;
         let stored = |l: LoopId| expression.outputs.iter().map(move |o| o.address.coeff(l).abs());
         let loaded = |l: LoopId| {
@@ -178,7 +182,36 @@ impl Others {
         }
         let beside = |l: &LoopId| loaded(*l).zip(loaded(along)).all(|(here, next)| 0 < here && here < next);
         let (near, outer) = others.into_iter().filter(|l| !inside.contains(l)).partition(beside);
-        Others { outer, near, inside }
+        let near: Vec<LoopId> = near;
+        // What is loaded in order goes on where the loop across ends.
+        let runs = loads.iter().filter_map(|&n| match &dag[n].node {
+            Node::Load { address, .. } => Some(address).filter(|a| a.coeff(across) == 1),
+            _ => None,
+        });
+        let runs: Vec<&Lin> = runs.collect();
+        let (mut beside, mut count, mut length) = (Vec::new(), dag.extent(across), dag.extent(across));
+        let goes_on = |l: &LoopId, length| dag.extent(*l) > 1 && runs.iter().all(|a| a.coeff(*l) == length);
+        while let Some(&l) = near.iter().find(|l| !runs.is_empty() && goes_on(l, length)) {
+            let extent = dag.extent(l);
+            let fits = |n: &i64| extent % n == 0 && count.checked_mul(*n).is_some_and(|all| all <= rows);
+            let Some(some) = (2..=rows.min(extent)).rev().find(fits) else { break };
+            beside.push((l, some));
+            (count, length) = (count * some, length * extent);
+            if some < extent {
+                break;
+            }
+        }
+        Others { outer, near, beside, inside }
+    }
+
+    /// How many iterations of one of the near loops a tile has.
+    pub(crate) fn in_tile(&self, l: LoopId) -> i64 {
+        self.beside.iter().find(|b| b.0 == l).map_or(1, |b| b.1)
+    }
+
+    /// The rows that tiles have to do, those of loops that they go on with too.
+    pub(crate) fn rows(&self, dag: &Dag, across: LoopId) -> i64 {
+        self.beside.iter().fold(dag.extent(across), |rows, b| rows.saturating_mul(b.1))
     }
 }
 
@@ -204,6 +237,13 @@ fn loads(expression: &Expression, along: LoopId, across: LoopId) -> Vec<NodeId> 
 }
 
 impl Expression {
+    /// How many rows there are for a tile of at most so many, which goes on with loops that are beside what is loaded.
+    pub fn rows_of_tile(&self, loops: &[String; 2], most: i64) -> i64 {
+        let [Some(along), Some(across)] = [&loops[0], &loops[1]].map(|name| self.id(name)) else { return 1 };
+        let loads = loads(self, along, across);
+        Others::of(self, [along, across], &loads, most).rows(&self.dag, across)
+    }
+
     /// The pairs of loops over points for which loads could go through shared memory: the one along which results lie, and
     /// one along which some loads lie.
     pub fn transpositions(&self) -> Vec<[String; 2]> {
@@ -268,9 +308,10 @@ fn fit_pieces(
         );
     }
     let over = |n: i64, by: i64| (n + by - 1) / by;
-    let loops = others.outer.iter().chain(&others.near);
-    let all = loops.map(|&l| dag.extent(l)).try_fold(1, i64::checked_mul);
-    let [columns, rows] = [(along, a), (across, b)].map(|(l, by)| over(dag.extent(l), by));
+    let outer = others.outer.iter().map(|&l| dag.extent(l));
+    let near = others.near.iter().map(|&l| dag.extent(l) / others.in_tile(l));
+    let all = outer.chain(near).try_fold(1, i64::checked_mul);
+    let (columns, rows) = (over(dag.extent(along), a), over(others.rows(dag, across), b));
     let all = all.and_then(|n| n.checked_mul(over(rows, down))?.checked_mul(over(columns, right)));
     let all = all.ok_or("more pieces than numbers")?;
     if each < 1 || all % each != 0 {
@@ -282,6 +323,9 @@ fn fit_pieces(
     let [output] = &expression.outputs[..] else {
         return Err(Fault::of("staged", "several results do not meet in memory"));
     };
+    if !others.beside.is_empty() {
+        return Err(Fault::of("staged", "rows of several loops do not meet in memory"));
+    }
     let size = dag[output.root].dtype.size() as i64;
     let width = group.saturating_mul(a).saturating_mul(size);
     if output.address.coeff(along) != 1 || width % LINE != 0 || LINE % size != 0 {
@@ -332,7 +376,7 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
         Transposers::Warps(_) => {}
         Transposers::Tasks(pieces) => {
             let loads = loads(expression, along, across);
-            let others = Others::of(expression, [along, across], &loads);
+            let others = Others::of(expression, [along, across], &loads, b);
             fit_pieces(expression, ([along, across], &others), [a, b], &pieces)?;
         }
     }
@@ -351,6 +395,7 @@ pub(crate) fn fit(expression: &Expression, tile: &TransposeTile) -> Result<Trans
     if bytes > 48 * 1024 && matches!(tile.by, Transposers::Warps(_)) {
         return Err(format!("the tiles need {bytes} bytes of shared memory").into());
     }
-    let others = Others::of(expression, [along, across], &loads);
+    let rows = if matches!(tile.by, Transposers::Tasks(_)) { b } else { 1 };
+    let others = Others::of(expression, [along, across], &loads, rows);
     Ok(Transpose { along, across, tile: tile.clone(), loads, others })
 }

@@ -7,7 +7,7 @@ use crate::expression::dag::Dag;
 use crate::expression::output::Output;
 use crate::lower::emit::{At, Bounds, Emitter, ScopeId, Val};
 use crate::lower::prefetch::prefetch;
-use crate::lower::row::{Ends, Row};
+use crate::lower::row::Row;
 use crate::lower::units::{TaskRange, clip};
 use crate::machine::elem::{Elem, Type};
 use crate::schedule::non_temporal::{LEAST, LINE, begin_alike, is_long, size};
@@ -106,7 +106,7 @@ impl Row<'_> {
         scope: ScopeId,
         l: LoopId,
         range: &TaskRange,
-        (Range { start, end }, ends): (Range<i64>, Ends),
+        Range { start, end }: Range<i64>,
     ) -> Result<(), CodegenError> {
         let [output, ..] = self.outputs else {
             return Err(CodegenError::malformed("a kernel without an output"));
@@ -122,11 +122,9 @@ impl Row<'_> {
         let around =
             self.schedule.order.iter().rev().nth(1).map_or(0, |&around| output.address.coeff(around));
         let offset = if around > 0 { (AHEAD / (around * size) + 1) * around } else { 0 };
-        if ends == Ends::Prefetched {
-            prefetch(em, scope, (last, offset - 1), elem, PrefetchHint::Write);
-            if !self.is_of_lines(em.dag, l, start, start) {
-                prefetch(em, scope, (to, offset), elem, PrefetchHint::Write);
-            }
+        prefetch(em, scope, (last, offset - 1), elem, PrefetchHint::Write);
+        if !self.is_of_lines(em.dag, l, start, start) {
+            prefetch(em, scope, (to, offset), elem, PrefetchHint::Write);
         }
         let within = em.within_line(to, LINE, scope);
         let (all, size) = (em.int(LINE), em.int(size));

@@ -230,7 +230,7 @@ impl Recipe {
     pub fn cut(&self, parts: i64) -> Option<Cut> {
         match self {
             Recipe::Row { dag, outputs, schedule, free, .. } => {
-                if schedule.block_transpose.is_some() || outputs.iter().any(|o| o.join.is_some()) {
+                if schedule.is_transposition || outputs.iter().any(|o| o.join.is_some()) {
                     return None;
                 }
                 let (&last, outer) = schedule.order.split_last()?;

@@ -17,15 +17,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use surject_ir::DType;
 
-/// The lines that a part of a row begins and ends with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// They are stored in part, and asked for.
-    Prefetched,
-    /// Most are whole.
-    Whole,
-}
-
 pub(crate) struct Row<'a> {
     pub(crate) outputs: &'a [Output],
     pub(crate) schedule: &'a Schedule,
@@ -129,7 +120,7 @@ impl Row<'_> {
                 continue;
             }
             if self.is_shifted(em, l, start, end) {
-                self.shifted(em, scope, l, &range, (start..end, Ends::Prefetched))?;
+                self.shifted(em, scope, l, &range, start..end)?;
                 continue;
             }
             em.streams &= cuts.is_empty() || self.is_of_lines(em.dag, l, start, end);
@@ -264,14 +255,7 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = match &schedule.block_transpose {
-        _ if schedule.unroll_jam.is_some() => "windows unrolled and jammed".to_string(),
-        Some(transposed) if transposed.rows != schedule.lanes => {
-            format!("blocks of {} rows", transposed.rows)
-        }
-        Some(_) => "blocks".to_string(),
-        _ => "row".to_string(),
-    };
+    let kind = if schedule.unroll_jam.is_some() { "windows unrolled and jammed" } else { "row" };
     let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     // Those that are alike, such as the sums of a block, are one entry.
     let mut reductions: Vec<(String, usize)> = Vec::new();

@@ -1,5 +1,4 @@
-//! Kernels that evaluate their outputs point by point: in blocks that are transposed, on both sides of a condition that
-//! all points share, or in rows.
+//! Kernels that evaluate their outputs point by point: on both sides of a condition that all points share, or in rows.
 
 use crate::code::Op;
 use crate::expression::address::{LoopId, LoopSet};
@@ -9,7 +8,7 @@ use crate::lower::emit::Emitter;
 use crate::lower::kernel::{Kernel, bind_pointers, finish, written};
 use crate::lower::recipe::Recipe;
 use crate::lower::row::{Row, summary};
-use crate::lower::{in_place, transpose, unswitch};
+use crate::lower::{in_place, unswitch};
 use crate::machine::elem::Elem;
 use crate::schedule::prefetch::{self, PrefetchWhen, When};
 use crate::schedule::term_cache::TermCache;
@@ -27,9 +26,6 @@ pub fn emit(
     free: LoopSet,
     term_cache: Option<TermCache>,
 ) -> Result<Kernel, CodegenError> {
-    if let Some(transposed) = &schedule.block_transpose {
-        return transpose::emit(dag, outputs, schedule, transposed, (free, target));
-    }
     let units = units(dag, &schedule.order, schedule, target, (free, &Grain::rows(target)));
     emit_units(dag, outputs, schedule, (units, target), term_cache, &|_| Some(When::Soon))
 }

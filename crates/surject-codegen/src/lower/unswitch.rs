@@ -12,7 +12,7 @@ use crate::{CodegenError, Target};
 
 /// A condition that chooses for the whole kernel.
 pub(crate) fn find(dag: &Dag, outputs: &[Output], schedule: &Schedule, target: &Target) -> Option<NodeId> {
-    if schedule.cycles < target.thresholds.unswitched_cycles || schedule.block_transpose.is_some() {
+    if schedule.cycles < target.thresholds.unswitched_cycles {
         return None;
     }
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();

@@ -33,10 +33,6 @@ pub struct Target {
     /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
     /// halves of 512 bits one after the other.)
     pub full_rate_vectors: bool,
-    /// Transposed vectors of elements of at least so many bytes are stored across cache lines, where others are shifted first
-    /// so that each store fills a line. (A Zen 5 stores across lines about as fast as within one. An Intel transposes doubles in
-    /// 0.6 to 0.75 of the time.)
-    pub split_store_bytes: Option<usize>,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub has_non_temporal_stores: bool,
     /// Can the cores that share a last cache write to memory with half of the bandwidth with which they read? Two threads that
@@ -156,7 +152,6 @@ impl Target {
             // One that sees 16 processors and 300 MiB moves 64 MiB faster past that cache than through it.
             target.llc_bytes = target.llc_bytes.min(target.threads.max(2) * surject_runtime::caches::MOST);
         }
-        target.split_store_bytes = [(zen_5, 1), (intel, 8)].iter().find(|m| m.0).map(|m| m.1);
         target.full_rate_vectors = zen_5 || !amd || target.vector_bytes <= 32;
         (target.prefetches_far, target.has_fast_memcpy) = (zen_5, zen_5);
         target.prefetches_rows = amd && target.has_half_line_vectors();
@@ -185,7 +180,6 @@ impl Target {
             has_bf16_dot: false,
             tiles: Tiles::NONE,
             full_rate_vectors: false,
-            split_store_bytes: None,
             has_non_temporal_stores: false,
             asymmetric_writes: false,
             mesh_llc: false,

@@ -31,8 +31,6 @@ pub struct Thresholds {
     // The schedule: work of threads.
     /// Cycles of a task of rows, below which it is not worth handing to another thread: about 20 µs.
     pub task_cycles: f64,
-    /// Cycles of a task of blocks that are transposed.
-    pub transpose_task_cycles: f64,
     /// Operations of a contraction from which threads share it.
     pub contraction_flops: f64,
 
@@ -99,16 +97,6 @@ pub struct Thresholds {
     pub unswitched_cycles: f64,
     /// Bytes of column panels from which several are packed side by side, in shares of the second-level cache of a thread.
     pub packed_beside_l2_shares: f64,
-    /// Blocks of rows of a piece of a transposition from which no more are needed for a task: those of the longest strip.
-    pub transpose_piece_blocks: i64,
-    /// Extents of tensors from which transpositions reach far away, in shares of the second-level cache of a thread.
-    pub transpose_l2_shares: f64,
-    /// Blocks of rows of a tile of a transposition, at most.
-    pub transpose_tile_blocks: i64,
-    /// The same where whole rows are one sequence.
-    pub transpose_row_blocks: i64,
-    /// Lines of memory of a row of such a tile, at most; `i64::MAX`: as many as stay in the cache.
-    pub transpose_tile_lines: i64,
 
     // Library operations.
     /// Lines of a sort from which they are sorted side by side: fewer do not fill the lanes.
@@ -177,7 +165,6 @@ impl Thresholds {
             epilogue_share: 0.04,
 
             task_cycles: 60_000.0,
-            transpose_task_cycles: 30_000.0,
             contraction_flops: 400_000.0,
 
             tiles,
@@ -209,11 +196,6 @@ impl Thresholds {
 
             unswitched_cycles: 10_000.0,
             packed_beside_l2_shares: 2.0,
-            transpose_piece_blocks: 32,
-            transpose_l2_shares: 1.0,
-            transpose_tile_blocks: 32,
-            transpose_row_blocks: 8,
-            transpose_tile_lines: i64::MAX,
 
             sorted_lines: 64,
             sorted_lines_per_pair: 8,
@@ -245,7 +227,6 @@ impl Thresholds {
             epilogue_share: -MOST,
 
             task_cycles: 0.0,
-            transpose_task_cycles: 0.0,
             contraction_flops: 0.0,
 
             tiles: TileThresholds { products: 64.0, score: 0.0, window_score: 0.0 },
@@ -279,11 +260,6 @@ impl Thresholds {
 
             unswitched_cycles: 0.0,
             packed_beside_l2_shares: 0.0,
-            transpose_piece_blocks: 1,
-            transpose_l2_shares: 0.0,
-            transpose_tile_blocks: 2,
-            transpose_row_blocks: 1,
-            transpose_tile_lines: 2,
 
             sorted_lines: 1,
             sorted_lines_per_pair: 0,

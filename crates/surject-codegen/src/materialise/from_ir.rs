@@ -8,10 +8,11 @@ use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
 use crate::kernels::schedule::{Axis, AxisKind, Schedule, resolve};
-use crate::lower::in_place;
-use crate::lower::kernel::Kernel;
+use crate::lower::kernel::{Form, Kernel};
+use crate::lower::{self, in_place};
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
+use crate::schedule;
 use crate::schedule::refused::{Fit, Refused, need};
 use surject_ir::{Statement, StatementKind, TensorType, Var};
 
@@ -128,6 +129,29 @@ fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
     }
 }
 
+/// The form of rows that the machine takes.
+pub(crate) const ROWS: &str = "rows of the kernel IR";
+
+/// The kernel of rows that run by themselves, if the machine takes them: everything else that they need is stored.
+pub(crate) fn rows(
+    whole: &Pulled,
+    variables: usize,
+    ty: &dyn Fn(Buf) -> Option<TensorType>,
+    scheduled: &Scheduled,
+) -> Result<Fit<Kernel>, CodegenError> {
+    let taken = expression(whole, variables, ty).and_then(|expression| {
+        need(expression.is_typed(), "memory is read as bytes")?;
+        scheduled.machine.takes_rows(&expression).map_err(Refused)?;
+        Ok(expression)
+    });
+    let expression = match taken {
+        Ok(expression) => expression,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let kernel = made("rows", whole, &expression, variables, scheduled)?;
+    Ok(Ok(Kernel { form: Form { name: ROWS, refused: Vec::new() }, ..kernel }))
+}
+
 /// How much of what an expression reads the program computes.
 enum Computed {
     Nothing,
@@ -184,6 +208,22 @@ impl Stores<'_> {
         let variables = self.function.vars.len();
         expression(whole, variables, &|at| self.buffer_type(at))
             .is_ok_and(|expression| expression.is_typed() && scheduled.machine.has_rows_in_lanes(&expression))
+    }
+
+    /// The kernel of a part of an expression that is stored first, which runs by itself: rows, or where it is a transposition, that
+    /// of the machine.
+    pub(crate) fn rows_alone(&self, part: &Pulled) -> Result<Kernel, CodegenError> {
+        let Pulled { dag, outer, outputs } = part;
+        let schedule = schedule::choose(dag, outputs, outer, self.target);
+        let free = outer.iter().copied().collect();
+        let kernel = lower::rows::emit(dag, outputs, &schedule, self.target, free, None)?;
+        let scheduled = self.scheduled.filter(|s| schedule.is_transposition && s.which != Which::Needed);
+        let Some(scheduled) = scheduled else { return Ok(kernel) };
+        let variables = self.function.vars.len();
+        match rows(part, variables, &|at| self.buffer_type(at), scheduled)? {
+            Ok(taken) => Ok(Kernel { cycles: kernel.cycles, ..taken }),
+            Err(_) => Ok(kernel),
+        }
     }
 
     /// The kernels of an expression that is a scan: one, or those of its blocks.

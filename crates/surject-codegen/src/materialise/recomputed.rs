@@ -61,7 +61,7 @@ pub fn find(
 /// Is it an element of which neighbours in the lanes lie apart?
 fn is_strided(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
-    schedule.block_transpose.is_none() && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
+    !schedule.is_transposition && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
 }
 
 /// Is it a value that only the surroundings of a kernel have?

@@ -264,10 +264,8 @@ impl<'a> Stores<'a> {
         sizes: &[i64],
     ) -> Result<(Kernel, NodeId), CodegenError> {
         let (output, load) = self.memory_of(pulled, node, own, sizes)?;
-        let (dag, outputs) = (&pulled.dag, vec![output]);
-        let schedule = schedule::choose(dag, &outputs, own, self.target);
-        let free = own.iter().copied().collect();
-        Ok((rows::emit(dag, &outputs, &schedule, self.target, free, None)?, load))
+        let part = Pulled { dag: pulled.dag.clone(), outer: own.to_vec(), outputs: vec![output] };
+        Ok((self.rows_alone(&part)?, load))
     }
 
     /// Memory for a value of an expression: the output that goes there, and the load that the expression has in its place.

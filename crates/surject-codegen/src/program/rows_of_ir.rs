@@ -3,7 +3,7 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::kernels::native::{Scheduled, Which};
-use crate::lower::kernel::{Form, Kernel};
+use crate::lower::kernel::Kernel;
 use crate::lower::recipe::Recipe;
 use crate::materialise::from_ir;
 use crate::program::lowered::{Lowered, Step};
@@ -24,9 +24,6 @@ pub(crate) fn take(
     lowered.steps = steps;
     taken
 }
-
-/// The form of such kernels.
-const NAME: &str = "rows of the kernel IR";
 
 struct Taker<'a> {
     function: &'a Function,
@@ -65,7 +62,7 @@ impl Taker<'_> {
                         Some(self.lowered.kernels.len() - 1)
                     }
                     Err(Refused(reason)) => {
-                        self.lowered.kernels[*kernel].form.refused.push((NAME, reason));
+                        self.lowered.kernels[*kernel].form.refused.push((from_ir::ROWS, reason));
                         None
                     }
                 };
@@ -96,18 +93,7 @@ impl Taker<'_> {
         };
         let variables = self.function.vars.len();
         let ty = |at: Buf| self.lowered.types.get(at.0 as usize).cloned();
-        let expression = match from_ir::expression(&whole, variables, &ty) {
-            Ok(expression) => expression,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        if !expression.is_typed() {
-            return Ok(Err(Refused("memory is read as bytes")));
-        }
-        if let Err(reason) = self.scheduled.machine.takes_rows(&expression) {
-            return Ok(Err(Refused(reason)));
-        }
-        let made = from_ir::made("rows", &whole, &expression, variables, self.scheduled)?;
-        let form = Form { name: NAME, refused: Vec::new() };
-        Ok(Ok(Kernel { cycles: old.cycles, form, ..made }))
+        let made = from_ir::rows(&whole, variables, &ty, self.scheduled)?;
+        Ok(made.map(|made| Kernel { cycles: old.cycles, ..made }))
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Points<'a> {
         Schedule {
             order: self.order.clone(),
             lanes: 1,
-            block_transpose: None,
+            is_transposition: false,
             unroll_jam: None,
             reductions: self.plans.clone(),
             tables: self.chooser.target.lane_permute_width,

@@ -224,7 +224,7 @@ pub(crate) fn find(dag: &mut Dag, outputs: &[Output], schedule: &Schedule, targe
     Ok(Found::Schedule(Box::new(Schedule {
         order,
         lanes,
-        block_transpose: None,
+        is_transposition: false,
         reductions: HashMap::new(),
         cycles: vectors * (1.25 * found.terms as f64 + 5.0),
         unroll_jam: Some(unroll_jam),

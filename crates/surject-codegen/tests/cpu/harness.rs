@@ -44,8 +44,13 @@ pub fn values(ty: &TensorType, seed: u64) -> Buffer {
 
 /// A function of a program as kernels of the emitter, and of the kernel IR where the emitter has no form.
 pub fn lowered(program: &Program, name: &str, target: &Target) -> LoweredModule {
+    lowered_by(program, name, target, Which::Needed)
+}
+
+/// The same, where these kernels are of the kernel IR.
+pub fn lowered_by(program: &Program, name: &str, target: &Target, which: Which) -> LoweredModule {
     let scheduled = CompileOptions::of(*target, Processor::Host).lower.scheduled;
-    let scheduled = scheduled.map(|scheduled| Scheduled { which: Which::Needed, ..scheduled });
+    let scheduled = scheduled.map(|scheduled| Scheduled { which, ..scheduled });
     lower_with(program, name, target, &Options { scheduled, ..Options::default() }).unwrap()
 }
 
@@ -184,6 +189,17 @@ pub fn check_on(
     args: Option<Vec<Buffer>>,
     targets: &[Target],
 ) -> Vec<String> {
+    check_by(function, tolerance, args, targets, Which::Needed)
+}
+
+/// The same, where these kernels are of the kernel IR.
+pub fn check_by(
+    function: Function,
+    tolerance: f64,
+    args: Option<Vec<Buffer>>,
+    targets: &[Target],
+    which: Which,
+) -> Vec<String> {
     let name = function.name.clone();
     let args = args.unwrap_or_else(|| {
         function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect()
@@ -192,7 +208,7 @@ pub fn check_on(
     surject_ir::verify(&program).unwrap();
     let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
     let run = |target: &Target| {
-        let module = lowered(&program, &name, target);
+        let module = lowered_by(&program, &name, target, which);
         let found = execute(&module, &args);
         for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
             if let Err(error) = compare(a, b, tolerance) {

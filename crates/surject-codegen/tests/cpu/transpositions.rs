@@ -2,13 +2,32 @@
 
 use crate::harness::*;
 use crate::rows::total;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Which};
 use surject_index::{Affine, IndexMap};
-use surject_ir::{BinaryOp, DType, Program};
+use surject_ir::{BinaryOp, DType, Function, Program};
 
-/// Blocks that are transposed and stored past the caches, of which the rows begin anywhere in a line: tile by tile.
+/// A machine without caches worth the name: what is loaded next is prefetched, and results go past the caches.
+fn far(target: Target) -> Target {
+    let has_non_temporal_stores = Target::host().has_non_temporal_stores;
+    Target { l2_share_bytes: 32, llc_bytes: 64, has_non_temporal_stores, ..target }
+}
+
+/// Runs a function whose transpositions the strategies of some machines take, and gives the plans.
+fn turned(function: Function) -> Vec<String> {
+    let half = Target { threads: 1, ..half_lines() };
+    let targets = [Target::host(), Target::generic(), Target::wide(), far(Target::wide()), half, far(half)];
+    check_by(function, 1e-5, None, &targets, Which::Chosen)
+}
+
+/// Does the kernel IR transpose tiles in a program?
+fn is_turned(program: &Program, target: &Target) -> bool {
+    let plan = lowered_by(program, "main", target, Which::Chosen).plan.to_string();
+    plan.contains("kernel `rows` by its schedule")
+}
+
+/// Rows begin with a line or anywhere in one, and so do results that go past the caches.
 #[test]
-fn tiles_of_blocks() {
+fn transpositions_of_all_orders() {
     for dtype in [DType::F32, DType::BF16, DType::I8, DType::F64, DType::I32] {
         for (sizes, order) in [
             (&[70, 53][..], &[1, 0][..]),
@@ -35,82 +54,73 @@ fn tiles_of_blocks() {
             order.iter().enumerate().for_each(|(to, &from)| axes[from] = to);
             let turned = f.fields.read(IndexMap::projection(&space(&image), &axes), p[0]).unwrap();
             result(&mut f, turned);
-            check(f);
+            turned(f);
         }
     }
     let (mut f, p) = function(&[(DType::F32, &[70, 53]), (DType::F32, &[53, 70])]);
-    let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
-    let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
+    let turned_one = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
+    let sum = f.fields.binary(BinaryOp::Add, turned_one, p[1]).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let eager = Target { thresholds: Thresholds::least(), has_non_temporal_stores: true, ..Target::wide() };
-    let module = lower(&program, "main", &eager).unwrap();
-    assert!(module.text.contains("nontemporal") && has_tile(&module.text), "{}", module.text);
-    check(f);
+    let text = lowered_by(&program, "main", &far(Target::wide()), Which::Chosen).text;
+    assert!(text.contains("nontemporal") && text.contains("llvm.alloca"), "{text}");
+    turned(f);
 }
 
-/// Has a kernel memory of its own? The pointers that it is given are not aligned so.
-fn has_tile(text: &str) -> bool {
-    text.lines().any(|l| l.contains("llvm.alloca") && l.contains("alignment = 64"))
-}
-
-/// Rows that begin anywhere in a line are made in a tile first, but for elements that a machine stores across lines.
+/// Where registers are half a line, tiles of whole lines, in the caches and past them.
 #[test]
-fn vectors_across_lines() {
-    let target = Target { thresholds: Thresholds::least(), split_store_bytes: Some(8), ..Target::wide() };
-    for (dtype, direct) in [(DType::F32, false), (DType::F64, true)] {
-        let (mut f, p) = function(&[(dtype, &[70, 53])]);
-        let turned = f.fields.read(IndexMap::projection(&space(&[53, 70]), &[1, 0]), p[0]).unwrap();
-        result(&mut f, turned);
-        let program = Program { name: String::new(), functions: vec![f.clone()] };
-        let text = lower(&program, "main", &target).unwrap().text;
-        assert_eq!(has_tile(&text), !direct, "{text}");
-        check_on(f, 0.0, None, &[target]);
-    }
-}
-
-/// Where registers are half a line, blocks of whole lines: what registers hold is read in whole lines, too, and so are columns
-/// that are pages apart.
-#[test]
-fn blocks_of_whole_lines() {
-    let near = Target {
-        vector_bytes: 32,
-        masks_are_vectors: true,
-        lane_permute_width: 8,
-        threads: 1,
-        ..Target::generic()
-    };
-    let past = Target {
-        thresholds: Thresholds::least(),
-        has_non_temporal_stores: Target::host().has_non_temporal_stores,
-        ..near
-    };
-    for (dtype, sizes, [within, beyond]) in [
-        (DType::F32, [48, 40], ["blocks of 8 rows [40 48/16]"; 2]),
-        (DType::F32, [112, 37], ["blocks of 8 rows [37 112/16]"; 2]),
-        (DType::F32, [1024, 24], ["blocks of 8 rows [24 1024/16]", "blocks [24 1024/8]"]),
-        (DType::F32, [32, 1024], ["blocks [1024 32/8]", "blocks [1024 32/16]"]),
-        (DType::F32, [1024, 1024], ["blocks [1024 1024/16]", "blocks [1024 1024/8]"]),
-        (DType::F32, [50, 40], ["blocks [40 50/8]"; 2]),
-        (DType::F64, [40, 21], ["blocks [21 40/8]"; 2]),
-        (DType::F64, [24, 512], ["blocks [512 24/8]"; 2]),
-        (DType::BF16, [96, 40], ["blocks of 16 rows [40 96/32]"; 2]),
-        (DType::I8, [192, 70], ["blocks of 32 rows [70 192/64]"; 2]),
+fn tiles_of_whole_lines() {
+    for (dtype, sizes) in [
+        (DType::F32, [48, 40]),
+        (DType::F32, [112, 37]),
+        (DType::F32, [1024, 24]),
+        (DType::F32, [32, 1024]),
+        (DType::F32, [50, 40]),
+        (DType::F64, [40, 21]),
+        (DType::F64, [24, 512]),
+        (DType::BF16, [96, 40]),
+        (DType::I8, [192, 70]),
     ] {
         let (mut f, p) = function(&[(dtype, &sizes), (dtype, &[sizes[1], sizes[0]])]);
         let all = space(&[sizes[1], sizes[0]]);
-        let turned = f.fields.read(IndexMap::projection(&all, &[1, 0]), p[0]).unwrap();
-        let sum = f.fields.binary(BinaryOp::Add, turned, p[1]).unwrap();
+        let x = f.fields.read(IndexMap::projection(&all, &[1, 0]), p[0]).unwrap();
+        let sum = f.fields.binary(BinaryOp::Add, x, p[1]).unwrap();
         result(&mut f, sum);
-        let plans = check_on(f, 0.0, None, &[near, past]);
-        for (plan, shape) in plans.iter().zip([within, beyond]) {
-            assert!(plan.contains(shape), "{shape}: {plan}");
+        turned(f);
+    }
+}
+
+/// Functions without strategies transpose as rows do.
+#[test]
+fn transpositions_without_strategies() {
+    for dtype in [DType::F32, DType::F64, DType::BF16, DType::I8] {
+        let (mut f, p) = function(&[(dtype, &[3, 37, 41])]);
+        let x = f.fields.read(IndexMap::projection(&space(&[3, 41, 37]), &[0, 2, 1]), p[0]).unwrap();
+        result(&mut f, x);
+        check(f);
+    }
+}
+
+/// Beside what is transposed some is gathered by conditions: elements outside of a tensor.
+#[test]
+fn transpositions_beside_a_border() {
+    for (dtype, fill) in [("f32", "0.5f32"), ("i8", "3i8"), ("f64", "1.0f64")] {
+        for [rows, columns] in [[40, 33], [7, 60], [64, 64]] {
+            let text = format!(
+                "func main(x: {dtype}[{columns},{rows}], y: {dtype}[{rows},{columns}]) -> (z) {{
+  z : {dtype}[{rows},{columns}] =: over i<{rows}, j<{columns}: x[j,i] + (y[i,j - 2] where 0 <= j - 2 < {columns} else {fill})
+}}
+"
+            );
+            let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            assert!(is_turned(&program, &Target::wide()), "{text}");
+            turned(program.functions[0].clone());
         }
     }
 }
 
 #[test]
-fn transpositions_in_blocks() {
+fn transpositions_of_matrices() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::I8, DType::I1] {
         for sizes in [[32, 48], [37, 65], [16, 300], [70, 33], [47, 34], [600, 19]] {
             let (mut f, p) = function(&[(dtype, &[3, sizes[0], sizes[1]]), (dtype, &[sizes[1], sizes[0]])]);
@@ -119,12 +129,12 @@ fn transpositions_in_blocks() {
             let y = f.fields.read(IndexMap::projection(&all, &[1, 2]), p[1]).unwrap();
             let sum = f.fields.binary(BinaryOp::Add, x, y).unwrap();
             result(&mut f, sum);
-            check(f);
+            turned(f);
         }
     }
 }
 
-/// The axis that memory has last is too short for a block, which goes on along the axes before it; and something else varies
+/// The axis that memory has last is too short for a tile, which goes on along the axes before it; and something else varies
 /// along one of them.
 #[test]
 fn transpositions_along_short_axes() {
@@ -150,30 +160,9 @@ fn transpositions_along_short_axes() {
             result(&mut f, sum);
             if dtype == DType::F32 {
                 let program = Program { name: String::new(), functions: vec![f.clone()] };
-                let plan = lower(&program, "main", &Target::generic()).unwrap().plan.to_string();
-                assert!(plan.contains("blocks"), "{plan}");
+                assert!(is_turned(&program, &Target::wide()), "{sizes:?} by {order:?}");
             }
-            check(f);
-        }
-    }
-}
-
-/// As if all memory were far away: blocks ask for what the next ones need, also behind the ends of tensors.
-#[test]
-fn transpositions_of_what_is_far_away() {
-    for (dtype, sizes) in
-        [(DType::F32, [70, 33]), (DType::BF16, [47, 512]), (DType::F32, [512, 40]), (DType::F64, [64, 90])]
-    {
-        let (mut f, p) = function(&[(dtype, &sizes)]);
-        let turned = IndexMap::projection(&space(&[sizes[1], sizes[0]]), &[1, 0]);
-        let x = f.fields.read(turned, p[0]).unwrap();
-        result(&mut f, x);
-        let args = [values(f.ty(f.params[0]), 5)];
-        let program = Program { name: String::new(), functions: vec![f] };
-        let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
-        for target in [Target::host(), Target::generic(), Target::wide()] {
-            let module = lower(&program, "main", &Target { l2_share_bytes: 32, ..target }).unwrap();
-            assert_eq!(execute(&module, &args), expected, "{}", module.text);
+            turned(f);
         }
     }
 }
@@ -224,9 +213,9 @@ fn strided_moves_over_the_edge() {
     }
 }
 
-/// Blocks that are turned: the longer loop is cut into pieces, and the last of them ends inside a block or a strip.
+/// The longer loop is cut into pieces, and the last of them ends inside a tile or a group.
 #[test]
-fn turned_blocks_in_pieces() {
+fn transpositions_in_pieces() {
     for (batch, rows, columns) in
         [(3, 40, 700), (3, 700, 40), (2, 37, 611), (2, 611, 37), (1, 530, 545), (2, 40, 6007)]
     {
@@ -235,10 +224,9 @@ fn turned_blocks_in_pieces() {
              y : f32[{batch},{rows},{columns}] =: over i<{batch}, j<{rows}, k<{columns}: x[i,k,j] * 2.0f32\n}}\n"
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
-        assert!(plan.contains("blocks"), "{plan}");
+        assert!(is_turned(&program, &Target::wide()), "{text}");
         for function in program.functions {
-            check(function);
+            turned(function);
         }
     }
 }

@@ -77,3 +77,31 @@ fn short_rows_share_lines_with_what_lies_beside() {
         assert!(kernel.contains("parallel(task)"), "{kernel}");
     }
 }
+
+/// A tile of more rows than a loop has iterations goes on with the next one in memory, if whole turns of it fit.
+#[test]
+fn tiles_go_on_along_short_rows() {
+    for (last, beside, tile, rows) in
+        [(4, 6, "8 8", 8), (2, 15, "8 8", 6), (2, 15, "16 16", 10), (3, 7, "8 4", 3)]
+    {
+        let program = format!(
+            "func main(x: f32[37,{beside},{last}]) -> (y) {{
+  y : f32[{last},{beside},37] =: over a<{last}, b<{beside}, c<37: x[c,b,a]
+}}
+"
+        );
+        for ahead in ["", " ahead"] {
+            let schedule = format!("transpose i2 i0 tile {tile} task 1 1 group 1 each 1{ahead}");
+            let kernel = checked(&program, &schedule);
+            let stores = kernel.lines().filter(|l| l.contains("store ") && !l.contains(" where ")).count();
+            assert_eq!(stores, rows, "{kernel}");
+        }
+    }
+    let staged = "kernel y_0\ntranspose i2 i0 tile 16 8 task 1 3 group 1 each 1 staged";
+    let program = "func main(x: f32[37,6,4]) -> (y) {
+  y : f32[4,6,37] =: over a<4, b<6, c<37: x[c,b,a]
+}
+";
+    let error = crate::parts::fits(program, staged).unwrap_err();
+    assert!(error.contains("rows of several loops do not meet in memory"), "{error}");
+}

@@ -108,7 +108,10 @@ impl Columns {
         let inside: Vec<&str> = columns.iter().map(|l| l.name.as_str()).chain([row.name.as_str()]).collect();
         let past = non_temporal::is_worth(&self.0, expression);
         let lacks = !directives.contains(&Directive::NonTemporal);
-        if lacks && past && non_temporal::fills_lines(expression, &inside, lanes * jammed) {
+        // What blocks of rows store goes on from block to block: the lines that they share are put together before they leave.
+        let goes_on = accesses.iter().filter(|a| a.stored).all(|a| a.stride(&row.name) == jammed);
+        let run = if goes_on { row.extent } else { lanes };
+        if lacks && past && non_temporal::fills_lines(expression, &inside, run * jammed) {
             directives.push(Directive::NonTemporal);
         }
         // The quotients of a row by the same value share its inverse.

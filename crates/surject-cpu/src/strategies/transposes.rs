@@ -19,8 +19,17 @@ impl Transposes {
     pub(crate) const NAME: &'static str = "transposes";
 }
 
-/// From which part of the second cache on what is loaded next is prefetched.
+/// So many times what the second cache holds are moved where what is loaded next is prefetched; and where vectors are half a line,
+/// which take longer to load it (a Zen 3 takes 1.1 to 1.7 times as long with less).
 const AHEAD: f64 = 0.5;
+const AHEAD_OF_HALVES: f64 = 16.0;
+
+/// Rows of results of so many bytes at most are short: a stage has little to gather for them.
+const SHORT: i64 = 256;
+
+/// The columns of a tile, and the most rows and columns.
+const LEAST: i64 = 4;
+const WIDEST: i64 = 16;
 
 /// Lines of a row that are stored one after the other, before the next row.
 const GROUP: i64 = 4;
@@ -33,6 +42,11 @@ const TASKS: i64 = 8;
 
 /// Operations of an element that is transposed: those of its vector, and its share of the exchanges.
 const EACH: f64 = 2.0;
+
+/// The least power of two that is not below a number of two or more.
+fn power(n: i64) -> i64 {
+    1 << (i64::BITS - (n - 1).leading_zeros())
+}
 
 impl Strategy for Transposes {
     fn name(&self) -> &'static str {
@@ -51,7 +65,8 @@ impl Strategy for Transposes {
             let apart =
                 |a: &AccessInfo| Some(a.stride(&tile.loops[1]).abs()).filter(|&by| !a.stored && by > 0);
             let apart = expression.accesses().iter().filter_map(apart).min().unwrap_or(1);
-            let size = tile.tile[0].min(2 * tile.tile[1]) as f64 / apart as f64;
+            let down = expression.rows_of_tile(&tile.loops, tile.tile[1]).min(tile.tile[1]);
+            let size = tile.tile[0].min(2 * down) as f64 / apart as f64;
             let schedule = Schedule { directives: vec![Directive::Transpose(tile)] };
             let Ok(()) = fits(expression, &schedule) else { continue };
             let cost = (work(expression) + EACH * points) / size;
@@ -73,12 +88,24 @@ impl Transposes {
         is_between: bool,
     ) -> Option<TransposeTile> {
         let cpu = &self.0;
-        let [columns, rows] =
-            [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
         let accesses = expression.accesses();
         let bytes = accesses.iter().map(|a| a.bytes as i64).max().unwrap_or(4);
-        let side = |most: i64| [16, 8, 4].into_iter().find(|&side| side <= lanes && side <= most);
-        let [side, below] = [side(columns)?, side(rows)?];
+        let [columns, short] =
+            [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
+        // Where a row of what is loaded is short, a tile goes on with the next one.
+        let full = lanes.min(WIDEST);
+        let rows = match expression.rows_of_tile(&loops, full) {
+            rows if rows < full => expression.rows_of_tile(&loops, 2 * full),
+            rows => rows,
+        };
+        // What is little more than a vector has one tile, of which some is left out.
+        let side = |all: i64| match all {
+            ..2 => None,
+            _ if all < (2 * lanes).min(WIDEST) => Some(power(all)),
+            _ => Some(full),
+        };
+        let below = if rows > short { power(rows) } else { side(rows)? };
+        let side = side(columns).filter(|&side| side >= LEAST)?;
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
         let past = cpu.has_non_temporal_stores && !is_between && moved >= PAST * cpu.last_cache as f64;
         let alike = begin_alike(&accesses, &[&loops[0]]);
@@ -91,13 +118,18 @@ impl Transposes {
                 let row = past.then_some(columns * bytes);
                 self.of_lines(&accesses, &loops, [lanes, LINE / bytes], row)
             }
+            // Bytes have tiles of fewer rows than a vector has lanes, but whole lines past the caches.
+            false if past && alike && lanes > WIDEST && columns >= LINE / bytes => [LINE / bytes, below],
             false => [side, below],
         };
         let over = |n: i64, by: i64| (n + by - 1) / by;
         let [wide, high] = [over(columns, a), over(rows, b)];
         let staged = past && !(a * bytes >= LINE && alike);
-        let ahead = moved >= AHEAD * cpu.second_cache as f64;
+        let many = if 2 * cpu.vector_bytes as i64 == LINE { AHEAD_OF_HALVES } else { AHEAD };
+        let ahead = moved >= many * cpu.second_cache as f64;
         let lines = match (past, halves) {
+            // Rows of a few lines are one sequence: a group is read again sooner.
+            (true, true) if columns * bytes <= SHORT => 1,
             (true, _) if !staged => self.lines_past(&accesses, &loops),
             // The other halves of lines are read next.
             (false, true) => {
@@ -184,10 +216,8 @@ impl Transposes {
         /// Lines that one place of the nearest cache has room for, and the bytes from one place to itself.
         const WAYS: i64 = 8;
         const PAGE: i64 = 4096;
-        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are. A stage has
-        /// little to gather for rows of so many bytes at most.
+        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are.
         const NARROW: usize = 4;
-        const SHORT: i64 = 256;
         let apart = |a: &AccessInfo, name: &str| a.stride(name) * a.bytes as i64;
         let places = |bytes: i64| PAGE.checked_shr(bytes.trailing_zeros()).unwrap_or(0).max(1);
         let turned = accesses.iter().filter(|a| !a.stored && a.stride(across) == 1);

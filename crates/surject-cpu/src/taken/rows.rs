@@ -21,6 +21,10 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("the processor has no vectors");
     }
     let accesses = expression.accesses();
+    let is_turned = |c: Choice| [Transposes::NAME, Columns::NAME].contains(&c.strategy);
+    if is_transposition(expression) && choose(cpu, expression).is_ok_and(is_turned) {
+        return Ok(());
+    }
     // What is only moved has no operations, but elements.
     let moved: f64 = accesses.iter().filter(|a| a.stored).map(|a| a.elements).sum();
     if expression.operations().max(moved) < LITTLE {
@@ -31,7 +35,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     }
     let choice = choose(cpu, expression).ok();
     let choice = choice.as_ref();
-    if non_temporal::is_worth(cpu, expression) && !choice.is_some_and(|c| goes_past(c, expression)) {
+    if non_temporal::is_worth(cpu, expression) && !choice.is_some_and(goes_past) {
         return Err("results that the caches do not hold are not stored in whole lines");
     }
     if choice.is_some_and(|c| is_moved(c, expression)) {
@@ -66,7 +70,7 @@ pub(crate) fn takes_parts(
         return schedule.by_parts(expression, &parts.loops).ok_or("parts are no tasks");
     }
     let choice = choose(&cpu, expression).map_err(|_| "the machine has no schedule for it")?;
-    if parts.alone && non_temporal::is_worth(&cpu, expression) && !goes_past(&choice, expression) {
+    if parts.alone && non_temporal::is_worth(&cpu, expression) && !goes_past(&choice) {
         return Err("results that the caches do not hold are not stored in whole lines");
     }
     if !is_moved(&choice, expression) {
@@ -141,9 +145,26 @@ fn is_long(expression: &Expression, reduction: &Reduction, lanes: i64) -> bool {
     reduction.sums_floats && terms.product::<i64>() >= BLOCKS * apart
 }
 
-/// Are rows so short that each lane has one, or is it a transposition? Measured beside the emitter's with AVX-512 (Zen 4), on one
-/// thread and on two: short rows have 0.97 to 1.08 times its speed, transpositions 0.99 to 1.6 times. As code for AVX2 short rows
-/// have 1.0 to 1.5 times, transpositions 0.99 to 1.18.
+/// Do loads lie one behind the other along another loop than results, which vectors along results would gather? Nobody else
+/// transposes them. Beside the emitter, which did, they have 0.9 to 1.6 times its speed with vectors of 256 bits (Zen 3), and 0.99
+/// to 1.6 times with AVX-512 (Zen 4).
+fn is_transposition(expression: &Expression) -> bool {
+    /// Elements that lie so far apart are picked from vectors that hold all that is between them.
+    const NEAR: i64 = 8;
+    let (accesses, loops) = (expression.accesses(), expression.loops());
+    let long = || loops.iter().filter(|l| l.extent > 1);
+    let is_next = |l: &&LoopInfo| accesses.iter().filter(|a| a.stored).all(|a| a.stride(&l.name) == 1);
+    let Some(row) = long().find(is_next) else { return false };
+    let is_turned = |a: &AccessInfo| {
+        let far = a.stride(&row.name).abs() > NEAR;
+        !a.stored && !a.guarded && far && long().any(|l| a.stride(&l.name) == 1)
+    };
+    expression.reductions().is_empty() && accesses.iter().any(is_turned)
+}
+
+/// Are rows so short that each lane has one, or does each take its elements from others, some apart? Measured beside the
+/// emitter's with AVX-512 (Zen 4), on one thread and on two: short rows have 0.97 to 1.08 times its speed, and as code for AVX2
+/// 1.0 to 1.5 times.
 fn is_moved(choice: &Choice, expression: &Expression) -> bool {
     match choice.strategy {
         Columns::NAME => true,
@@ -152,20 +173,10 @@ fn is_moved(choice: &Choice, expression: &Expression) -> bool {
     }
 }
 
-/// Do results go past the caches at least as fast? Rows that are stored twice, as the terms of softmax are, do not, and runs that
-/// are transposed have to be long: beside the emitter, 0.70 to 0.95 for 256 bytes, 1.0 for 16 KiB.
-fn goes_past(choice: &Choice, expression: &Expression) -> bool {
-    /// The bytes of a run that is long.
-    const LONG: i64 = 4096;
-    let loops = expression.loops();
-    let is_short = |a: &AccessInfo| {
-        let next = loops.iter().filter(|l| a.stride(&l.name) == 1);
-        next.map(|l| l.extent * a.bytes as i64).any(|run| run < LONG)
-    };
-    match choice.strategy {
-        Transposes::NAME => !expression.accesses().iter().any(|a| !a.stored && is_short(a)),
-        _ => choice.proposal.schedule.directives.contains(&Directive::NonTemporal),
-    }
+/// Do results go past the caches at least as fast? Rows that are stored twice, as the terms of softmax are, do not.
+fn goes_past(choice: &Choice) -> bool {
+    choice.strategy == Transposes::NAME
+        || choice.proposal.schedule.directives.contains(&Directive::NonTemporal)
 }
 
 /// Do vectors along a loop of a reduction have terms that lie next to each other?

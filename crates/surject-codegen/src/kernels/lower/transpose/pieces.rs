@@ -83,6 +83,15 @@ struct Piece<'t> {
     stage: Option<Stage>,
     /// Loops inside of tiles, and how often they run.
     inside: Vec<(LoopId, i64)>,
+    /// Loops that the rows of a tile go on with.
+    beside: Vec<Beside>,
+}
+
+/// A loop that the rows of a tile go on with: where it is, and how many of its iterations the tile has.
+struct Beside {
+    l: LoopId,
+    first: Affine,
+    count: i64,
 }
 
 /// A group of columns of tiles.
@@ -111,20 +120,29 @@ impl Lowering<'_> {
         let expression = self.expression;
         let extent = |l: LoopId| expression.dag.extent(l);
         let [a, b] = t.tile.tile;
-        let rows = Side { extent: extent(t.across), tile: b, piece: by.tiles[0] };
+        let rows = Side { extent: t.others.rows(&expression.dag, t.across), tile: b, piece: by.tiles[0] };
         let columns = Side { extent: extent(t.along), tile: a, piece: by.tiles[1] };
-        let Others { outer, near, inside } = &t.others;
+        let Others { outer, near, inside, .. } = &t.others;
         let mut sizes: Vec<i64> = outer.iter().map(|&l| extent(l)).collect();
         sizes.extend([rows.pieces(), columns.pieces()]);
-        sizes.extend(near.iter().map(|&l| extent(l)));
+        sizes.extend(near.iter().map(|&l| extent(l) / t.others.in_tile(l)));
         let opened = self.open_tasks(&sizes, by.each)?;
         let (before, behind) = opened.digits.split_at(outer.len());
         let [down, right, of_near @ ..] = behind else {
             return Err(CodegenError::malformed("a transposition without pieces"));
         };
         let [down, right] = [down, right].map(Affine::clone);
-        let digits = outer.iter().zip(before).chain(near.iter().zip(of_near));
-        digits.for_each(|(&l, digit)| self.set(l, digit.clone()));
+        outer.iter().zip(before).for_each(|(&l, digit)| self.set(l, digit.clone()));
+        let mut beside: Vec<Beside> = Vec::new();
+        for (&l, digit) in near.iter().zip(of_near) {
+            let count = t.others.in_tile(l);
+            let first = digit.times(count).ok_or_else(overflow)?;
+            self.set(l, first.clone());
+            beside.push(Beside { l, first, count });
+        }
+        let place = |l: LoopId| t.others.beside.iter().position(|b| b.0 == l);
+        beside.retain(|b| place(b.l).is_some());
+        beside.sort_by_key(|b| place(b.l));
         inside.iter().for_each(|&l| self.set(l, 0.into()));
         let inside: Vec<(LoopId, i64)> = inside.iter().map(|&l| (l, extent(l))).collect();
         let first = [
@@ -137,7 +155,8 @@ impl Lowering<'_> {
             0 => self.fewer(rows.piece, rows.whole(), &above)?,
             _ => self.least(rows.piece, rows.whole(), &above)?,
         };
-        let piece = Piece { t, by, rows, columns, number: [down, right], first, down: whole, stage, inside };
+        let number = [down, right];
+        let piece = Piece { t, by, rows, columns, number, first, down: whole, stage, inside, beside };
         self.groups(&piece)?;
         self.close_tasks(opened);
         Ok(())
@@ -226,15 +245,17 @@ impl Lowering<'_> {
             let beyond = sum(&tiles, &(by.group - 1 - columns.whole()).into(), 1)?;
             let is_open = self.open_where(Guard { expr: beyond, bound: by.group.into() });
             let column = Affine::from(columns.whole() * columns.tile);
-            let row = self.open_times(&piece.down);
-            let row = sum(&piece.first[0], &row, piece.rows.tile)?;
-            let tile = Tile { row, column, rows: piece.rows.tile, is_whole: false, turn: None };
-            self.piece_tile(piece, &group, &tile)?;
-            self.b.close_for(&[]);
+            if piece.rows.whole() > 0 {
+                let row = self.open_times(&piece.down);
+                let row = sum(&piece.first[0], &row, piece.rows.tile)?;
+                let (column, rows) = (column.clone(), piece.rows.tile);
+                self.piece_tile(piece, &group, &Tile { row, column, rows, is_whole: false, turn: None })?;
+                self.b.close_for(&[]);
+            }
             if let Some(guard) = &last_rows {
                 let inside = self.open_where(guard.clone());
                 let (row, rows) = (Affine::from(piece.rows.whole() * piece.rows.tile), piece.rows.left());
-                self.piece_tile(piece, &group, &Tile { row, rows, ..tile })?;
+                self.piece_tile(piece, &group, &Tile { row, column, rows, is_whole: false, turn: None })?;
                 self.close_where(inside);
             }
             self.close_where(is_open);
@@ -255,6 +276,28 @@ impl Lowering<'_> {
 
     /// The tiles of a group whose columns are whole.
     fn tiles(&mut self, piece: &Piece<'_>, group: &Group) -> Lowered<()> {
+        let Piece { rows, columns, .. } = piece;
+        if columns.whole() == 0 {
+            return Ok(());
+        }
+        if rows.whole() > 0 {
+            self.whole_tiles(piece, group)?;
+        }
+        if let Some(guard) = self.has_last_rows(piece)? {
+            let is_open = self.open_where(guard);
+            let column = self.open_times(&group.right);
+            let column = sum(&group.first, &column, columns.tile)?;
+            let row = Affine::from(rows.whole() * rows.tile);
+            let rows = rows.left();
+            self.piece_tile(piece, group, &Tile { row, column, rows, is_whole: true, turn: None })?;
+            self.b.close_for(&[]);
+            self.close_where(is_open);
+        }
+        Ok(())
+    }
+
+    /// Those of them whose rows are whole too.
+    fn whole_tiles(&mut self, piece: &Piece<'_>, group: &Group) -> Lowered<()> {
         let Piece { by, rows, columns, first, down, .. } = piece;
         // Where results meet, what is loaded is done column by column, as it lies in memory.
         let (row, column) = match by.staged {
@@ -276,15 +319,6 @@ impl Lowering<'_> {
         };
         self.piece_tile(piece, group, &tile)?;
         (0..2).for_each(|_| _ = self.b.close_for(&[]));
-        if let Some(guard) = self.has_last_rows(piece)? {
-            let is_open = self.open_where(guard);
-            let column = self.open_times(&group.right);
-            let column = sum(&group.first, &column, columns.tile)?;
-            let row = Affine::from(rows.whole() * rows.tile);
-            self.piece_tile(piece, group, &Tile { row, column, rows: rows.left(), turn: None, ..tile })?;
-            self.b.close_for(&[]);
-            self.close_where(is_open);
-        }
         Ok(())
     }
 
@@ -305,7 +339,7 @@ impl Lowering<'_> {
         }
         for number in 0..tile.rows {
             self.lanes = Some((t.along, columns.tile as usize));
-            self.set(t.across, sum(&tile.row, &number.into(), 1)?);
+            self.set_row(piece, &tile.row, number)?;
             self.set(t.along, sum(&tile.column, &Affine::lane(1), 1)?);
             let of_row = next.iter().skip(number as usize).step_by(rows.tile as usize);
             of_row.for_each(|op| self.b.effect(op.clone()));
@@ -321,6 +355,23 @@ impl Lowering<'_> {
             self.frames.truncate(outside.depth());
         }
         self.return_to(&outside);
+        Ok(())
+    }
+
+    /// A row of a tile that begins with another one: rows of several loops begin with the first.
+    fn set_row(&mut self, piece: &Piece<'_>, first: &Affine, number: i64) -> Lowered<()> {
+        let across = piece.t.across;
+        if piece.beside.is_empty() {
+            self.set(across, sum(first, &number.into(), 1)?);
+            return Ok(());
+        }
+        let extent = self.expression.dag.extent(across);
+        self.set(across, (number % extent).into());
+        let mut rest = number / extent;
+        for Beside { l, first, count } in &piece.beside {
+            self.set(*l, sum(first, &(rest % count).into(), 1)?);
+            rest /= count;
+        }
         Ok(())
     }
 
