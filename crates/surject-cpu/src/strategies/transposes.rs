@@ -20,14 +20,11 @@ impl Transposes {
 }
 
 /// So many times what the second cache holds are moved where what is loaded next is prefetched; and where vectors are half a line,
-/// which take longer to load it (a Zen 3 takes 1.1 to 1.7 times as long with less).
+/// which take longer to load it (a Zen 3 takes 1.1 to 1.4 times as long with less).
 const AHEAD: f64 = 0.5;
-const AHEAD_OF_HALVES: f64 = 16.0;
+const AHEAD_OF_HALVES: f64 = 4.0;
 
-/// Rows of results of so many bytes at most are short: a stage has little to gather for them.
-const SHORT: i64 = 256;
-
-/// The columns of a tile, and the most rows and columns.
+/// The fewest rows and columns that a tile is worth, and the most that it has but for those of several loops.
 const LEAST: i64 = 4;
 const WIDEST: i64 = 16;
 
@@ -100,12 +97,12 @@ impl Transposes {
         };
         // What is little more than a vector has one tile, of which some is left out.
         let side = |all: i64| match all {
-            ..2 => None,
+            ..LEAST => None,
             _ if all < (2 * lanes).min(WIDEST) => Some(power(all)),
             _ => Some(full),
         };
-        let below = if rows > short { power(rows) } else { side(rows)? };
-        let side = side(columns).filter(|&side| side >= LEAST)?;
+        let below = if rows > short && rows >= LEAST { power(rows) } else { side(rows)? };
+        let side = side(columns)?;
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
         let past = cpu.has_non_temporal_stores && !is_between && moved >= PAST * cpu.last_cache as f64;
         let alike = begin_alike(&accesses, &[&loops[0]]);
@@ -128,8 +125,6 @@ impl Transposes {
         let many = if 2 * cpu.vector_bytes as i64 == LINE { AHEAD_OF_HALVES } else { AHEAD };
         let ahead = moved >= many * cpu.second_cache as f64;
         let lines = match (past, halves) {
-            // Rows of a few lines are one sequence: a group is read again sooner.
-            (true, true) if columns * bytes <= SHORT => 1,
             (true, _) if !staged => self.lines_past(&accesses, &loops),
             // The other halves of lines are read next.
             (false, true) => {
@@ -216,8 +211,10 @@ impl Transposes {
         /// Lines that one place of the nearest cache has room for, and the bytes from one place to itself.
         const WAYS: i64 = 8;
         const PAGE: i64 = 4096;
-        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are.
+        /// Elements of fewer bytes are narrow: a tile of whole lines of them takes more registers than there are. A stage has
+        /// little to gather for rows of so many bytes at most.
         const NARROW: usize = 4;
+        const SHORT: i64 = 256;
         let apart = |a: &AccessInfo, name: &str| a.stride(name) * a.bytes as i64;
         let places = |bytes: i64| PAGE.checked_shr(bytes.trailing_zeros()).unwrap_or(0).max(1);
         let turned = accesses.iter().filter(|a| !a.stored && a.stride(across) == 1);
