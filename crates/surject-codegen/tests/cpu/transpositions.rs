@@ -52,8 +52,8 @@ fn transpositions_of_all_orders() {
             let image: Vec<u64> = order.iter().map(|&axis| sizes[axis]).collect();
             let mut axes = vec![0; order.len()];
             order.iter().enumerate().for_each(|(to, &from)| axes[from] = to);
-            let turned = f.fields.read(IndexMap::projection(&space(&image), &axes), p[0]).unwrap();
-            result(&mut f, turned);
+            let read = f.fields.read(IndexMap::projection(&space(&image), &axes), p[0]).unwrap();
+            result(&mut f, read);
             turned(f);
         }
     }
@@ -154,9 +154,9 @@ fn transpositions_along_short_axes() {
             let mut axes = vec![0; order.len()];
             order.iter().enumerate().for_each(|(to, &from)| axes[from] = to);
             let all = space(&image);
-            let turned = f.fields.read(IndexMap::projection(&all, &axes), p[0]).unwrap();
+            let read = f.fields.read(IndexMap::projection(&all, &axes), p[0]).unwrap();
             let beside = f.fields.read(IndexMap::projection(&all, &[0]), p[1]).unwrap();
-            let sum = f.fields.binary(BinaryOp::Add, turned, beside).unwrap();
+            let sum = f.fields.binary(BinaryOp::Add, read, beside).unwrap();
             result(&mut f, sum);
             if dtype == DType::F32 {
                 let program = Program { name: String::new(), functions: vec![f.clone()] };
