@@ -45,6 +45,27 @@ fn power(n: i64) -> i64 {
     1 << (i64::BITS - (n - 1).leading_zeros())
 }
 
+/// The side of a tile along a loop: what is little more than a vector has one tile, of which some is left out.
+fn side(extent: i64, lanes: i64) -> Option<i64> {
+    match extent {
+        ..LEAST => None,
+        _ if extent < (2 * lanes).min(WIDEST) => Some(power(extent)),
+        _ => Some(lanes.min(WIDEST)),
+    }
+}
+
+/// How many rows there are for tiles, which go on where a row of what is loaded is short, and how many a tile has.
+fn rows(expression: &Expression, loops: &[String; 2], lanes: i64) -> Option<[i64; 2]> {
+    let full = lanes.min(WIDEST);
+    let rows = match expression.rows_of_tile(loops, full) {
+        rows if rows < full => expression.rows_of_tile(loops, 2 * full),
+        rows => rows,
+    };
+    let goes_on = expression.find(&loops[1]).is_some_and(|l| l.extent < rows);
+    let of_tile = if goes_on && rows >= LEAST { power(rows) } else { side(rows, lanes)? };
+    Some([rows, of_tile])
+}
+
 impl Strategy for Transposes {
     fn name(&self) -> &'static str {
         Transposes::NAME
@@ -87,22 +108,8 @@ impl Transposes {
         let cpu = &self.0;
         let accesses = expression.accesses();
         let bytes = accesses.iter().map(|a| a.bytes as i64).max().unwrap_or(4);
-        let [columns, short] =
-            [&loops[0], &loops[1]].map(|name| expression.find(name).map_or(1, |l| l.extent));
-        // Where a row of what is loaded is short, a tile goes on with the next one.
-        let full = lanes.min(WIDEST);
-        let rows = match expression.rows_of_tile(&loops, full) {
-            rows if rows < full => expression.rows_of_tile(&loops, 2 * full),
-            rows => rows,
-        };
-        // What is little more than a vector has one tile, of which some is left out.
-        let side = |all: i64| match all {
-            ..LEAST => None,
-            _ if all < (2 * lanes).min(WIDEST) => Some(power(all)),
-            _ => Some(full),
-        };
-        let below = if rows > short && rows >= LEAST { power(rows) } else { side(rows)? };
-        let side = side(columns)?;
+        let columns = expression.find(&loops[0]).map_or(1, |l| l.extent);
+        let ([rows, below], side) = (rows(expression, &loops, lanes)?, side(columns, lanes)?);
         let moved: f64 = accesses.iter().map(|a| a.elements * a.bytes as f64).sum();
         let past = cpu.has_non_temporal_stores && !is_between && moved >= PAST * cpu.last_cache as f64;
         let alike = begin_alike(&accesses, &[&loops[0]]);

@@ -10,6 +10,41 @@ use crate::expression::address::LoopId;
 use surject_ir::{BinaryOp, DType, Scalar};
 use surject_kernel::{Affine, Guard, Level, LoopKind, Op, Place, Space, Type, Value};
 
+/// A loop of tiles.
+#[derive(Clone, Copy)]
+struct Side {
+    extent: i64,
+    /// Iterations of a tile.
+    tile: i64,
+    /// Tiles of a piece.
+    piece: i64,
+}
+
+impl Side {
+    /// The tiles that are whole.
+    fn whole(&self) -> i64 {
+        self.extent / self.tile
+    }
+
+    /// The iterations of the last one, if it is not.
+    fn left(&self) -> i64 {
+        self.extent % self.tile
+    }
+
+    fn tiles(&self) -> i64 {
+        (self.extent + self.tile - 1) / self.tile
+    }
+
+    fn pieces(&self) -> i64 {
+        (self.tiles() + self.piece - 1) / self.piece
+    }
+
+    /// The iterations of a piece.
+    fn step(&self) -> Lowered<i64> {
+        self.piece.checked_mul(self.tile).ok_or_else(|| CodegenError::overflow("a tile"))
+    }
+}
+
 impl Lowering<'_> {
     /// The kernel of a transposition.
     pub(super) fn transpose(&mut self, t: &Transpose) -> Lowered<()> {

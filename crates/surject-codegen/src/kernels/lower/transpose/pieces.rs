@@ -7,6 +7,7 @@
 //! has of the last one stays in front of it, for the next group to complete.
 
 use super::super::{Lowered, Lowering};
+use super::Side;
 use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::Node;
@@ -24,41 +25,6 @@ fn sum(a: &Affine, b: &Affine, factor: i64) -> Lowered<Affine> {
 
 /// More turns than a group has.
 const TURNS: i64 = 1 << 20;
-
-/// A loop of tiles.
-#[derive(Clone, Copy)]
-struct Side {
-    extent: i64,
-    /// Iterations of a tile.
-    tile: i64,
-    /// Tiles of a piece.
-    piece: i64,
-}
-
-impl Side {
-    /// The tiles that are whole.
-    fn whole(&self) -> i64 {
-        self.extent / self.tile
-    }
-
-    /// The iterations of the last one, if it is not.
-    fn left(&self) -> i64 {
-        self.extent % self.tile
-    }
-
-    fn tiles(&self) -> i64 {
-        (self.extent + self.tile - 1) / self.tile
-    }
-
-    fn pieces(&self) -> i64 {
-        (self.tiles() + self.piece - 1) / self.piece
-    }
-
-    /// The iterations of a piece.
-    fn step(&self) -> Lowered<i64> {
-        self.piece.checked_mul(self.tile).ok_or_else(overflow)
-    }
-}
 
 /// Where the results of a group meet.
 struct Stage {
