@@ -38,7 +38,7 @@ fn columns_of_some_rows() {
     }
 }
 
-/// Rows that are put together of columns, of which each lies by itself, and one of several: rows are done in lanes.
+/// Rows that are put together of columns, of which each lies by itself, and one of several.
 #[test]
 fn rows_of_columns() {
     for (columns, rows) in [(3, 300), (17, 257), (25, 256), (37, 270), (64, 259), (70, 256)] {
@@ -57,13 +57,10 @@ fn rows_of_columns() {
     }
 }
 
-/// Columns of several loops that each lie by themselves: rows are gone through for all of them while a cache holds them, and
-/// otherwise in the order of the result.
+/// Columns of several loops that each lie by themselves.
 #[test]
 fn columns_of_several_loops() {
-    for (rows, cache_bytes, plan) in
-        [(300, 256 * 1024, "row [5 3 300/"), (300, 1024, "row [3 5 300/"), (307, 256 * 1024, "row [5 3 307/")]
-    {
+    for rows in [300, 307] {
         let text = format!(
             "func main(x: f32[5,{rows},3,2]) -> (y) {{
   y : f32[3,5,2,{rows}] =: over i<3, j<5, k<2, l<{rows}: x[j,l,i,k]
@@ -71,9 +68,7 @@ fn columns_of_several_loops() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = Target { l2_share_bytes: cache_bytes, ..half_lines() };
-        let plans = check_on(program.functions[0].clone(), 0.0, None, &[target]);
-        assert!(plans[0].contains(plan), "{}", plans[0]);
+        check(program.functions[0].clone());
     }
 }
 

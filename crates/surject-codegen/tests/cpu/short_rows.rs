@@ -4,7 +4,7 @@ use crate::harness::*;
 use crate::rows::softmax;
 use surject_codegen::{Target, lower};
 use surject_index::IndexMap;
-use surject_ir::{AccOp, DType, Function, Program};
+use surject_ir::{AccOp, DType, Function};
 
 /// Sums, largest and smallest elements of short rows, and a softmax of them.
 fn short_rows(rows: u64, length: u64, dtype: DType) -> Function {
