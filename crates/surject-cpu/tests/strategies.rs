@@ -108,8 +108,7 @@ fn short_rows_lie_in_lanes() {
     }
 }
 
-/// Sums of short rows, windows along them and what is computed from their sums: a row is a lane, terms are written out, and
-/// nothing is read outside of a row.
+/// Sums of short rows, and windows along them: a row is a lane, terms are written out, and nothing is read outside of a row.
 #[test]
 fn sums_of_short_rows_lie_in_lanes() {
     let programs = [
@@ -117,10 +116,8 @@ fn sums_of_short_rows_lie_in_lanes() {
         "func main(x: f64[300,3]) -> (y) {\n  y : f64[300] =:+ over i<300, j<3 at [i]: x[i,j]\n}\n",
         "func main(x: f32[2000,8]) -> (y) {\n  y : f32[2000] =:+ over i<2000, j<8 at [i]: \
          x[i,j] * (x[i,j - 1] where 0 <= j - 1 < 7 else 1.0f32)\n}\n",
-        "func main(x: f32[301,13]) -> (y) {\n  y : f32[301,13] =:+ over i<301, j<13, k<3 at [i,j]: \
-         (x[i,j + k - 1] where 0 <= j + k - 1 < 13 else -0.0f32)\n}\n",
-        "func main(x: f32[300,50]) -> (y) {\n  y : f32[300] =: over i<300: \
-         log(+ over i<300, j<50 at [i]: exp(x[i,j] * 0.1f32))\n}\n",
+        "func main(x: f32[301,5]) -> (y) {\n  y : f32[301,5] =:+ over i<301, j<5, k<3 at [i,j]: \
+         (x[i,j + k - 1] where 0 <= j + k - 1 < 5 else -0.0f32)\n}\n",
     ];
     for program in programs {
         for machine in ["avx2", "avx512"] {
