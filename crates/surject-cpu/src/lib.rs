@@ -126,6 +126,7 @@ impl Cpu {
         let tiles = target.tiles;
         Cpu {
             name: if tiles.bytes || tiles.halves { Cpu::AMX.name } else { cpu.name },
+            lane_permute_width: target.lane_permute_width,
             has_pmaddwd: target.has_pmaddwd,
             has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
             has_non_temporal_stores: target.has_non_temporal_stores,

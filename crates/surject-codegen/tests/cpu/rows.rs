@@ -122,22 +122,6 @@ fn rows_in_parts() {
     }
 }
 
-/// Rows that meet in one place of a cache are stored tile by tile as well.
-#[test]
-fn rows_that_meet() {
-    let eager = Target { thresholds: Thresholds::least(), ..Target::wide() };
-    for (rows, columns, tiles) in [(128, 40, true), (256, 70, true), (128, 203, true), (112, 40, false)] {
-        let (mut f, p) = function(&[(DType::F32, &[rows, columns])]);
-        let map = IndexMap::projection(&space(&[columns, rows]), &[1, 0]);
-        let turned = f.fields.read(map, p[0]).unwrap();
-        result(&mut f, turned);
-        let program = Program { name: String::new(), functions: vec![f.clone()] };
-        let text = lower(&program, "main", &eager).unwrap().text;
-        assert_eq!(text.contains("x f32 {alignment = 64 : i64}"), tiles, "{text}");
-        check_on(f, 0.0, None, &[eager]);
-    }
-}
-
 pub fn matmul(m: u64, k: u64, n: u64, dtype: DType) -> Function {
     let (mut f, p) = function(&[(dtype, &[m, k]), (dtype, &[k, n])]);
     let all = space(&[m, n, k]);

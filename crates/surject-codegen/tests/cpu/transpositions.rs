@@ -113,7 +113,8 @@ fn transpositions_beside_a_border() {
 "
             );
             let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-            assert!(is_turned(&program, &Target::wide()), "{text}");
+            // Seven rows are no tile with vectors of 512 bits.
+            assert!(rows == 7 || is_turned(&program, &Target::wide()), "{text}");
             turned(program.functions[0].clone());
         }
     }

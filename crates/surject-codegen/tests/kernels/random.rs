@@ -257,8 +257,12 @@ impl Strategy for Guesses {
             let own = threads.as_ref().is_some_and(|t| reduction.outer.iter().any(|l| t.0.starts_with(l)));
             if let Some(part) = inner.iter().find(fits).filter(|_| blocks && !own && rng.chance(1, 2)) {
                 directives.push(Directive::Parallel(part.name.clone(), Level::Thread));
-                threads = Some((part.name.clone(), part.extent));
-                continue;
+                // A reduction inside of this one may be shared already.
+                if fits_so_far(expression, &directives) {
+                    threads = Some((part.name.clone(), part.extent));
+                    continue;
+                }
+                directives.pop();
             }
             if let Some(last) = inner.last().filter(|p| fits_lanes(p)) {
                 match rng.below(3) {
@@ -279,6 +283,10 @@ impl Strategy for Guesses {
         guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));
         Ok(Proposal { schedule, cost: 0.0 })
     }
+}
+
+fn fits_so_far(expression: &Expression, directives: &[Directive]) -> bool {
+    fits(expression, &Schedule { directives: directives.to_vec() }).is_ok()
 }
 
 /// The same schedule where the iterations of some loops, outermost first, are tasks: of the last one several may be one.
