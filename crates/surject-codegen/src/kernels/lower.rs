@@ -282,21 +282,23 @@ impl<'a> Lowering<'a> {
     /// Opens one of several loops that tasks share. They are one loop, which the first of them opens; each has a part of its
     /// number.
     fn open_task(&mut self, axis: &Axis) -> Lowered<Option<Vec<Value>>> {
-        if let Some(task) = self.task {
-            let own = self.part(axis, task);
-            self.bind(axis, own)?;
-            return Ok(None);
-        }
-        let mut shared = self.resolved.points.iter().filter(|a| a.kind == axis.kind).map(|a| a.extent);
-        let all = shared.try_fold(1i64, i64::checked_mul);
-        let all = all.ok_or_else(|| CodegenError::overflow("tasks"))?;
-        let kind = LoopKind::Parallel(Level::Task);
-        let (task, carried) = self.b.open_for(0, all, 1, kind, &[]);
-        self.opened.push(kind);
+        let (task, carried) = match self.task {
+            Some(task) => (task, None),
+            None => {
+                let mut shared =
+                    self.resolved.points.iter().filter(|a| a.kind == axis.kind).map(|a| a.extent);
+                let all = shared.try_fold(1i64, i64::checked_mul);
+                let all = all.ok_or_else(|| CodegenError::overflow("tasks"))?;
+                let kind = LoopKind::Parallel(Level::Task);
+                let (task, carried) = self.b.open_for(0, all, 1, kind, &[]);
+                self.opened.push(kind);
+                (task, Some(carried))
+            }
+        };
         self.task = Some(task);
         let own = self.part(axis, task);
         self.bind(axis, own)?;
-        Ok(Some(carried))
+        Ok(carried)
     }
 
     /// The iteration of a task, a thread or a warp: its number, or a part of it where several loops over points are shared.

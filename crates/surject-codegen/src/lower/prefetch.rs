@@ -6,7 +6,7 @@ use crate::expression::dag::{Buf, NodeId};
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::Elem;
 use crate::schedule::non_temporal::LINE;
-use crate::schedule::prefetch::{AHEAD, BYTES, FAR_AHEAD, PrefetchHint, REVERSED, When};
+use crate::schedule::prefetch::{BYTES, Move, PrefetchHint, REVERSED, When, elements_ahead};
 use std::ops::Range;
 
 impl Emitter<'_> {
@@ -112,36 +112,10 @@ impl Emitter<'_> {
     /// How many elements further on an address is when so many bytes have been read: along the loops in which it moves,
     /// innermost first, as long as they have that many iterations.
     fn later(&self, address: &Lin, bytes: i64, size: i64, when: When, at: At) -> Option<i64> {
-        let mut run = bytes.max(1);
-        let far = if when == When::Later { FAR_AHEAD } else { AHEAD };
-        for (l, step) in self.turns(at.scope) {
-            let (c, extent): (i64, i64) = (address.coeff(l), self.dag.extent(l));
-            if c == 0 || matches!(when, When::Rows(_)) && c.abs() == 1 {
-                continue;
-            }
-            if let When::Rows(rows) = when {
-                let rows = c.checked_mul(rows)?;
-                let times = if self.prefetches_next_row {
-                    1
-                } else {
-                    FAR_AHEAD / rows.checked_mul(size)?.abs().max(1)
-                };
-                return rows.checked_mul(times.max(1));
-            }
-            let jump = c.checked_mul(step)?;
-            if jump.checked_mul(size)?.abs() <= run {
-                run = run.max(c.abs().checked_mul(extent)?.checked_mul(size)?);
-                if run >= 2 * far {
-                    return Some(c.signum() * far / size);
-                }
-            } else {
-                let times = (far + run - 1) / run;
-                if extent / step >= 2 * times {
-                    return jump.checked_mul(times);
-                }
-            }
-        }
-        None
+        let turns = self.turns(at.scope);
+        let moves =
+            turns.map(|(l, step)| Move { stride: address.coeff(l), step, extent: self.dag.extent(l) });
+        elements_ahead(moves, (bytes, size), when, self.prefetches_next_row)
     }
 }
 

@@ -238,6 +238,51 @@ fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: PrefetchWhen<'_>) -
     loads
 }
 
+/// How an address moves with a loop: the elements from one position to the next, the positions of an iteration, and all of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Move {
+    pub(crate) stride: i64,
+    pub(crate) step: i64,
+    pub(crate) extent: i64,
+}
+
+/// How many elements further on an address is when it is read as much later as `when` says, of which so many bytes are read at
+/// once: along the loops in which it moves, innermost first, as long as they have that many iterations. `None`: there is no such
+/// loop, or another order.
+pub(crate) fn elements_ahead(
+    moves: impl Iterator<Item = Move>,
+    (bytes, size): (i64, i64),
+    when: When,
+    prefetches_next_row: bool,
+) -> Option<i64> {
+    let mut run = bytes.max(1);
+    let far = if when == When::Later { FAR_AHEAD } else { AHEAD };
+    for Move { stride, step, extent } in moves {
+        if stride == 0 || matches!(when, When::Rows(_)) && stride.abs() == 1 {
+            continue;
+        }
+        if let When::Rows(rows) = when {
+            let rows = stride.checked_mul(rows)?;
+            let times =
+                if prefetches_next_row { 1 } else { FAR_AHEAD / rows.checked_mul(size)?.abs().max(1) };
+            return rows.checked_mul(times.max(1));
+        }
+        let jump = stride.checked_mul(step)?;
+        if jump.checked_mul(size)?.abs() <= run {
+            run = run.max(stride.abs().checked_mul(extent)?.checked_mul(size)?);
+            if run >= 2 * far {
+                return Some(stride.signum() * far / size);
+            }
+        } else {
+            let times = (far + run - 1) / run;
+            if extent / step >= 2 * times {
+                return jump.checked_mul(times);
+            }
+        }
+    }
+    None
+}
+
 /// How a line is prefetched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PrefetchHint {

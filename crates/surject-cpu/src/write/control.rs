@@ -50,19 +50,24 @@ impl<'k> Writer<'k> {
 
     /// All that a task does; the number of tasks, where that is known.
     pub(super) fn tasks(&mut self, task: code::Value, table: code::Value) -> Done<Option<i64>> {
+        self.whole(|writer| writer.tasks_between(task, table))
+    }
+
+    /// Tasks, between what makes registers those of tiles and what gives them back.
+    fn whole<T>(&mut self, tasks: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         let has_tiles = self.open_tiles();
-        let count = self.tasks_between(task, table)?;
+        let done = tasks(self)?;
         if has_tiles {
             self.close_tiles();
         }
-        // Whoever is told that the task has run finds in memory what went past the caches.
+        // Whoever is told that the tasks have run finds in memory what went past the caches.
         if self.is_past {
             self.b.effect(Op::intrinsic("llvm.x86.sse.sfence", [], None));
         }
-        Ok(count)
+        Ok(done)
     }
 
-    /// The same, between what makes registers those of tiles and what gives them back.
+    /// All that a task does, in between.
     fn tasks_between(&mut self, task: code::Value, table: code::Value) -> Done<Option<i64>> {
         self.tensors(table);
         if !self.kernel.sizes.is_empty() {
@@ -96,21 +101,16 @@ impl<'k> Writer<'k> {
         if !self.kernel.sizes.is_empty() || first.as_constant() != Some(0) || step != 1 {
             return Err("a range of tasks that are not numbered as their loop is".into());
         }
-        let has_tiles = self.open_tiles();
-        self.tensors(table);
-        self.statements(before)?;
-        let variable = self.b.fresh();
-        self.values.insert(*body.params.first().ok_or("a loop without a variable")?, variable);
-        let bounds = [low, high, self.b.int(1)];
-        let body = self.region(body)?;
-        self.b.define(Vec::new(), Op::For { variable, bounds, carried: Vec::new(), body });
-        if has_tiles {
-            self.close_tiles();
-        }
-        if self.is_past {
-            self.b.effect(Op::intrinsic("llvm.x86.sse.sfence", [], None));
-        }
-        Ok(())
+        self.whole(|writer| {
+            writer.tensors(table);
+            writer.statements(before)?;
+            let variable = writer.b.fresh();
+            writer.values.insert(*body.params.first().ok_or("a loop without a variable")?, variable);
+            let bounds = [low, high, writer.b.int(1)];
+            let body = writer.region(body)?;
+            writer.b.define(Vec::new(), Op::For { variable, bounds, carried: Vec::new(), body });
+            Ok(())
+        })
     }
 
     /// Runs all tasks of the kernel by itself, of which the number may be known.

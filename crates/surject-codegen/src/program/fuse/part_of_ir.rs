@@ -9,7 +9,7 @@ use crate::lower::kernel::Kernel;
 use crate::materialise::from_ir;
 use crate::program::fuse::{Member, World};
 use crate::schedule::non_temporal::{self, LINE};
-use crate::schedule::prefetch::{self, AHEAD, FAR_AHEAD, PrefetchWhen, When};
+use crate::schedule::prefetch::{self, Move, PrefetchWhen, When, elements_ahead};
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::{CodegenError, Target};
 
@@ -56,53 +56,16 @@ fn ahead(expression: &Expression, streams: bool, when: PrefetchWhen<'_>, target:
         });
         // Innermost first.
         let loops = reduced.into_iter().flatten().rev().chain(expression.loops.iter().rev());
-        let turns = loops.map(|&l| Turn { stride: address.coeff(l), extent: dag.extent(l) });
-        let by = match when {
-            When::Reversed => None,
-            When::Rows(rows) => rows_ahead(turns, rows, dtype.size() as i64, target),
-            When::Soon => bytes_ahead(turns, AHEAD, dtype.size() as i64),
-            When::Later => bytes_ahead(turns, FAR_AHEAD, dtype.size() as i64),
-        };
+        let moves = loops.map(|&l| Move { stride: address.coeff(l), step: 1, extent: dag.extent(l) });
+        // Rows that are read from their ends are left to the processor.
+        let by = (when != When::Reversed)
+            .then(|| elements_ahead(moves, (LINE, dtype.size() as i64), when, target.prefetches_next_row()));
         let within = reduced.and_then(|loops| loops.first()).map(|&l| expression.name(l));
         let soon = matches!(when, When::Rows(_)) && !target.prefetches;
-        found.extend(by.map(|by| Ahead { tensor: tensor.to_string(), by, within, soon }));
+        found.extend(by.flatten().map(|by| Ahead { tensor: tensor.to_string(), by, within, soon }));
     }
     // What is close to each other is prefetched once.
     found.sort_by(|a, b| (&a.tensor, &a.within, a.by).cmp(&(&b.tensor, &b.within, b.by)));
     found.dedup_by(|a, b| (&a.tensor, &a.within) == (&b.tensor, &b.within));
     found
-}
-
-/// How an address moves with a loop.
-#[derive(Clone, Copy)]
-struct Turn {
-    stride: i64,
-    extent: i64,
-}
-
-/// The elements between a row and one that is so many rows further on, or as many as memory needs.
-fn rows_ahead(mut turns: impl Iterator<Item = Turn>, rows: i64, size: i64, target: &Target) -> Option<i64> {
-    let turn = turns.find(|t| t.stride.abs() > 1)?;
-    let by = turn.stride.checked_mul(rows)?;
-    let times = if target.prefetches_next_row() { 1 } else { FAR_AHEAD / by.checked_mul(size)?.abs().max(1) };
-    by.checked_mul(times.max(1))
-}
-
-/// The elements that are so many bytes further on in the order in which they are loaded.
-fn bytes_ahead(turns: impl Iterator<Item = Turn>, bytes: i64, size: i64) -> Option<i64> {
-    let mut run = LINE;
-    for Turn { stride, extent } in turns.filter(|t| t.stride != 0) {
-        if stride.checked_mul(size)?.abs() <= run {
-            run = run.max(stride.abs().checked_mul(extent)?.checked_mul(size)?);
-            if run >= 2 * bytes {
-                return Some(stride.signum() * bytes / size);
-            }
-        } else {
-            let times = (bytes + run - 1) / run;
-            if extent >= 2 * times {
-                return stride.checked_mul(times);
-            }
-        }
-    }
-    None
 }
