@@ -140,11 +140,12 @@ impl Cpu {
         }
     }
 
-    /// The same CPU without the dot products and the stores past the caches that a processor lacks: LLVM has no code for them
-    /// there, and results are as right without them.
+    /// The same CPU without the dot products, the lane permutes and the stores past the caches that a processor lacks: LLVM
+    /// has no code for them there, and results are as right without them.
     pub fn on(self, target: &Target) -> Cpu {
         let has_lanes = self.vector_bytes <= target.vector_bytes;
         Cpu {
+            lane_permute_width: self.lane_permute_width.min(target.lane_permute_width),
             has_pmaddwd: self.has_pmaddwd && target.has_pmaddwd && has_lanes,
             has_bf16_dot: self.has_bf16_dot && target.has_bf16_dot && has_lanes,
             has_non_temporal_stores: self.has_non_temporal_stores && target.has_non_temporal_stores,
