@@ -33,6 +33,7 @@ mod memory;
 mod value;
 
 use crate::Cpu;
+use memory::Stack;
 use std::collections::{BTreeSet, HashMap};
 use surject_codegen::code::{self, Builder, Declaration, Elem, Function, Item, Linkage, Module, Type};
 use surject_codegen::kernels::mlir::Done;
@@ -132,8 +133,8 @@ struct Writer<'k> {
     calls: BTreeSet<Declaration>,
     /// Has it stores that go past the caches?
     is_past: bool,
-    /// The bytes of memory on the stack so far.
-    stack: i64,
+    /// The memory on the stack.
+    stack: Stack,
     /// The statement that has no form.
     fault: Option<String>,
 }
@@ -148,7 +149,7 @@ impl<'k> Writer<'k> {
             memory: HashMap::new(),
             calls: BTreeSet::new(),
             is_past: false,
-            stack: 0,
+            stack: Stack::default(),
             fault: None,
         }
     }

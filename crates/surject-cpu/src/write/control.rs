@@ -226,7 +226,7 @@ impl<'k> Writer<'k> {
     /// The statements of a region, and what it yields.
     fn region(&mut self, region: &Region) -> Done<Block> {
         self.b.open();
-        self.statements(&region.body)?;
+        self.scope(|writer| writer.statements(&region.body))?;
         let yields = region.yields.iter().map(|&v| Ok((self.value(v)?, of(self.ty(v)))));
         let yields = yields.collect::<Done<_>>()?;
         Ok(self.b.close(yields))
@@ -267,7 +267,7 @@ impl<'k> Writer<'k> {
             let place = self.b.int(place);
             self.values.insert(*own, place);
             self.values.extend(params.iter().copied().zip(carried));
-            self.statements(&body.body)?;
+            self.scope(|writer| writer.statements(&body.body))?;
             carried = self.values(&body.yields)?;
         }
         self.values.extend(results.iter().copied().zip(carried));

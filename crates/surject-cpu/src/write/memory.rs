@@ -29,6 +29,33 @@ enum Lie {
     Each(code::Value),
 }
 
+/// Memory on the stack.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    pointer: code::Value,
+    bytes: i64,
+}
+
+/// All memory of a kernel on the stack. Parts of a loop that is cut have the same panels one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Stack {
+    bytes: i64,
+    /// That of scopes that are open, and that of scopes that have ended.
+    live: Vec<Piece>,
+    free: Vec<Piece>,
+}
+
+impl Stack {
+    /// The smallest piece that is free and large enough; it is in use again.
+    fn reuse(&mut self, bytes: i64) -> Option<code::Value> {
+        let fitting = self.free.iter().enumerate().filter(|(_, piece)| piece.bytes >= bytes);
+        let (at, _) = fitting.min_by_key(|(_, piece)| piece.bytes)?;
+        let piece = self.free.swap_remove(at);
+        self.live.push(piece);
+        Some(piece.pointer)
+    }
+}
+
 impl Writer<'_> {
     pub(super) fn alloc(&mut self, mem: Mem) -> Done<()> {
         let memory = self.kernel.mem(mem).clone();
@@ -42,9 +69,12 @@ impl Writer<'_> {
         if bytes > MOST_STACK {
             return Err(format!("`{}` has {bytes} bytes; a memory has at most {MOST_STACK}", memory.name));
         }
-        self.stack += bytes;
-        if self.stack > MOST_STACK_OF_ALL {
-            let all = self.stack;
+        if let Some(pointer) = self.stack.reuse(bytes) {
+            self.memory.insert(mem, pointer);
+            return Ok(());
+        }
+        let all = self.stack.bytes + bytes;
+        if all > MOST_STACK_OF_ALL {
             return Err(format!(
                 "`{}` and the memory before it have {all} bytes; a kernel has at most {MOST_STACK_OF_ALL}",
                 memory.name
@@ -53,8 +83,19 @@ impl Writer<'_> {
         let count = self.b.int(elements.max(1));
         let of = stored(memory.dtype).ty(1);
         let pointer = self.b.at_first(Op::Alloca { count, of, alignment: Some(64) });
+        self.stack.bytes = all;
+        self.stack.live.push(Piece { pointer, bytes });
         self.memory.insert(mem, pointer);
         Ok(())
+    }
+
+    /// Writes what is done in a scope, whose memory others have afterwards.
+    pub(super) fn scope<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let outside = self.stack.live.len();
+        let done = f(self)?;
+        let ended = self.stack.live.drain(outside..);
+        self.stack.free.extend(ended);
+        Ok(done)
     }
 
     /// The address of an element.
