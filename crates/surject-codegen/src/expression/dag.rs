@@ -325,7 +325,12 @@ impl Dag {
 
     /// The nodes that some nodes reach without entering the body of a reduction, children before parents.
     pub fn reachable(&self, roots: &[NodeId]) -> Vec<NodeId> {
-        self.reached(roots, |node| !matches!(node, Node::Reduce { .. }))
+        self.reached(roots, |id| !matches!(self[id].node, Node::Reduce { .. }))
+    }
+
+    /// The same, without entering what is known.
+    pub fn reachable_but(&self, roots: &[NodeId], is_known: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        self.reached(roots, |id| !matches!(self[id].node, Node::Reduce { .. }) && !is_known(id))
     }
 
     /// The nodes that some nodes reach, those in the bodies of reductions included, children before parents.
@@ -334,14 +339,13 @@ impl Dag {
     }
 
     /// The nodes that some nodes reach through those that are entered.
-    fn reached(&self, roots: &[NodeId], enters: impl Fn(&Node) -> bool) -> Vec<NodeId> {
+    fn reached(&self, roots: &[NodeId], enters: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
         let Some(last) = roots.iter().max() else { return Vec::new() };
         let mut seen = vec![false; last.0 as usize + 1];
         roots.iter().for_each(|r| seen[r.0 as usize] = true);
         for id in (0..seen.len()).rev() {
-            let node = &self.nodes[id].node;
-            if seen[id] && enters(node) {
-                node.children().for_each(|c| seen[c.0 as usize] = true);
+            if seen[id] && enters(NodeId(id as u32)) {
+                self.nodes[id].node.children().for_each(|c| seen[c.0 as usize] = true);
             }
         }
         (0..seen.len()).filter(|&i| seen[i]).map(|i| NodeId(i as u32)).collect()

@@ -24,7 +24,7 @@ named! {
         /// Products that are added to a sum without being rounded.
         Fma = "unrounded products (`fma`)",
         /// Panels, sums and terms that a task has in memory of its own.
-        TaskMemory = "panels and sums in memory (`pack`, `accumulate`, `keep`)",
+        TaskMemory = "panels and sums in memory (`pack`, `accumulate`, `keep`, `epilogue`)",
         /// Iterations that run in step.
         Steps = "loops in step (`jam`)",
         /// Floats that are compared as integers.
@@ -53,6 +53,7 @@ impl Directive {
             | Directive::Inverse(_)
             | Directive::NonTemporal
             | Directive::Prefetch(_) => Vec::new(),
+            Directive::SerialEpilogue => vec![(Ability::TaskMemory, "epilogue")],
             Directive::Parallel(_, level) => {
                 let ability = match level {
                     Level::Task => Ability::Tasks,

@@ -10,7 +10,7 @@ pub use tiles::{
 };
 pub use units::{MatrixUnit, UnitFactors, UnitTiles};
 
-use super::expression::{Expression, Tensor};
+use super::expression::{AccessInfo, Expression, Tensor};
 use super::fault::Fault;
 use crate::expression::address::{Guard, LoopId, LoopSet};
 use crate::expression::dag::{Node, NodeId};
@@ -32,6 +32,17 @@ pub struct Product {
     pub columns: Vec<String>,
     /// Loops of the sum.
     pub terms: Vec<String>,
+}
+
+/// A factor of a sum of products.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// The operations that compute an element; 0: it is loaded as it is.
+    pub operations: usize,
+    /// The bytes of an element.
+    pub bytes: usize,
+    /// What is loaded for it; of several loads that with the most loops, which is guarded if one of them is.
+    pub access: AccessInfo,
 }
 
 /// The parts of a sum of products.
@@ -160,6 +171,24 @@ impl Expression {
             product.is_some_and(|p| !p.rows.is_empty() && !p.columns.is_empty())
         };
         self.parts().filter(of_both).or_else(|| self.parts_by(&|body| self.pair(body)).filter(of_both))
+    }
+
+    /// The left and the right factor of a sum of products that each side has loops of.
+    pub fn factors(&self) -> Option<[Factor; 2]> {
+        let parts = self.sides().filter(|parts| parts.term.is_none())?;
+        let factor = |value: NodeId| {
+            let nodes = self.dag.all_reachable(&[value]);
+            let is_loaded = |n: &NodeId| {
+                matches!(self.dag[*n].node, Node::Const(_) | Node::Load { .. } | Node::Guarded { .. })
+            };
+            let loads: Vec<AccessInfo> = nodes.iter().filter_map(|&n| self.load_info(n)).collect();
+            let guarded = loads.iter().any(|a| a.guarded);
+            let access = loads.into_iter().max_by_key(|a| a.strides.len())?;
+            let operations = nodes.iter().filter(|n| !is_loaded(n)).count();
+            let bytes = self.dag[value].dtype.size();
+            Some(Factor { operations, bytes, access: AccessInfo { guarded, ..access } })
+        };
+        Some([factor(parts.left)?, factor(parts.right)?])
     }
 
     /// The only two loads that a term is computed of, without conditions and positions, and the term.

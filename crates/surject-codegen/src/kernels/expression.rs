@@ -238,18 +238,24 @@ impl Expression {
 
     /// The loads and stores.
     pub fn accesses(&self) -> Vec<AccessInfo> {
-        let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
-            Node::Load { buf, address, guards } => Some((*buf, address, false, !guards.is_empty())),
-            _ => None,
-        });
-        let stores = self.outputs.iter().map(|o| (o.to, &o.address, true, false));
-        let access = |(buf, address, stored, guarded): (Buf, &Lin, bool, bool)| {
-            let &(tensor, dtype, elements) = self.memory.get(&buf)?;
-            let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
-            let elements = self.dag.points(address.loops()).min(elements as f64);
-            Some(AccessInfo { tensor, bytes: dtype.size(), stored, guarded, elements, strides })
+        let loads = self.nodes().into_iter().filter_map(|n| self.load_info(n));
+        let store = |output: &Output| {
+            Some(AccessInfo { stored: true, ..self.access_info(output.to, &output.address)? })
         };
-        loads.chain(stores).filter_map(access).collect()
+        loads.chain(self.outputs.iter().filter_map(store)).collect()
+    }
+
+    /// That of a load.
+    pub(crate) fn load_info(&self, node: NodeId) -> Option<AccessInfo> {
+        let Node::Load { buf, address, guards } = &self.dag[node].node else { return None };
+        Some(AccessInfo { guarded: !guards.is_empty(), ..self.access_info(*buf, address)? })
+    }
+
+    fn access_info(&self, buf: Buf, address: &Lin) -> Option<AccessInfo> {
+        let &(tensor, dtype, elements) = self.memory.get(&buf)?;
+        let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
+        let elements = self.dag.points(address.loops()).min(elements as f64);
+        Some(AccessInfo { tensor, bytes: dtype.size(), stored: false, guarded: false, elements, strides })
     }
 
     /// The nodes, children before parents.

@@ -370,7 +370,8 @@ impl<'a> Lowering<'a> {
         if let Some(value) = self.cached(node) {
             return Ok(value);
         }
-        for n in self.expression.dag.reachable(&[node]) {
+        // What a panel has is not computed again.
+        for n in self.expression.dag.reachable_but(&[node], |n| self.panels.contains_key(&n)) {
             if self.cached(n).is_none() {
                 let value = self.node(n)?;
                 if let Some(frame) = self.frames.last_mut() {
@@ -396,8 +397,10 @@ impl<'a> Lowering<'a> {
         let data = &expression.dag[id];
         let (dtype, lanes) = (data.dtype, self.lanes_of(data.deps));
         let ty = Type::vector(dtype, lanes);
+        if self.panels.contains_key(&id) {
+            return self.load_of_panel(id, ty);
+        }
         Ok(match &data.node {
-            Node::Load { .. } if self.panels.contains_key(&id) => self.load_of_panel(id, ty)?,
             Node::Load { guards, .. } if self.is_nowhere(guards) => self.b.splat(Scalar::zero(dtype), 1),
             Node::Load { buf, address, guards } => {
                 let place = self.place(*buf, address, guards, data.deps)?;

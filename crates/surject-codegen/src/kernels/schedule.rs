@@ -105,9 +105,10 @@ pub enum Directive {
     Peel(String),
     /// The products that the reductions over this loop sum are added without being rounded.
     Fma(String),
-    /// What the loops inside of one read of a tensor is copied when an iteration of it begins.
+    /// What the loops inside of one read of a tensor, or need of a factor of products, is copied or computed when an iteration
+    /// of it begins.
     Pack {
-        /// The name of the tensor.
+        /// The name of the tensor, or `left` or `right`.
         tensor: String,
         /// The loop.
         at: String,
@@ -132,6 +133,8 @@ pub enum Directive {
     Inverse(String),
     /// Results go past the caches, in whole lines.
     NonTemporal,
+    /// What is computed from the sums of iterations that run in step is computed in a loop over them.
+    SerialEpilogue,
     /// Elements that lie further on than those that are loaded are prefetched.
     Prefetch(Ahead),
     /// A sum of products by tiles. It is the whole schedule.
@@ -168,6 +171,7 @@ impl fmt::Display for Directive {
             Directive::Keys(name) => write!(f, "keys {name}"),
             Directive::Inverse(name) => write!(f, "inverse {name}"),
             Directive::NonTemporal => write!(f, "nontemporal"),
+            Directive::SerialEpilogue => write!(f, "epilogue serial"),
             Directive::Prefetch(ahead) => write!(f, "{ahead}"),
             Directive::Contract(tiles) => write!(f, "{tiles}"),
             Directive::Multiply(tiles) => write!(f, "{tiles}"),
@@ -412,6 +416,7 @@ fn apply(
         | Directive::Keys(_)
         | Directive::Inverse(_)
         | Directive::NonTemporal
+        | Directive::SerialEpilogue
         | Directive::Prefetch(_) => Ok(()),
         Directive::Contract(_) | Directive::Multiply(_) | Directive::Transpose(_) | Directive::Scan(_) => {
             Err("this is a whole schedule".into())

@@ -18,7 +18,13 @@ use surject_ir::{Buffer, Program};
 use surject_kernel::interpret;
 
 /// The results of a program on the kernels of a machine; `None`: it is not supported, as on a CPU.
-fn results(program: &Program, args: &[Buffer], machine: &dyn Machine) -> Option<Vec<Buffer>> {
+/// `log` tells how kernels were made.
+fn results(
+    program: &Program,
+    args: &[Buffer],
+    machine: &dyn Machine,
+    log: &dyn Fn() -> String,
+) -> Option<Vec<Buffer>> {
     let (options, given) = (interpret::Options::default(), Schedules::default());
     match run(program, "main", args, machine, &options, &given) {
         Ok(found) => Some(found.0),
@@ -28,7 +34,7 @@ fn results(program: &Program, args: &[Buffer], machine: &dyn Machine) -> Option<
                 inner = error;
             }
             let unsupported = matches!(inner, InterpError::Unsupported { .. });
-            assert!(unsupported, "{error}\n{}", surject_ir::print(program));
+            assert!(unsupported, "{error}\n{}\n{}", surject_ir::print(program), log());
             None
         }
     }
@@ -52,7 +58,7 @@ fn programs(count: u64) -> impl Iterator<Item = (u64, Program, Vec<Buffer>, Vec<
 fn a_scalar_machine_gives_the_same_bits() {
     let mut compared = 0;
     for (seed, program, args, expected) in programs(1500) {
-        let Some(found) = results(&program, &args, &toy::Toy) else { continue };
+        let Some(found) = results(&program, &args, &toy::Toy, &String::new) else { continue };
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let text = surject_ir::print(&program);
             if text.contains("c64") || text.contains("c128") {
@@ -73,7 +79,7 @@ fn random_schedules_change_no_result() {
     let mut compared = 0;
     for (seed, program, args, expected) in programs(3000) {
         let machine = random::Random::new(seed);
-        let Some(found) = results(&program, &args, &machine) else { continue };
+        let Some(found) = results(&program, &args, &machine, &|| machine.log()) else { continue };
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let report = surject_runtime::compare::compare(found, expected, 1e-4, 1e-4);
             let text = || format!("{}\n{}", surject_ir::print(&program), machine.log());

@@ -146,7 +146,7 @@ fn arithmetic(
         .filter_map(over)
         .chain(shared.map(|l| Directive::Inverse(l.name)))
         .chain(kept)
-        .chain([Directive::NonTemporal])
+        .chain([Directive::NonTemporal, Directive::SerialEpilogue])
         .chain(ahead)
         .collect();
     for with in more {
@@ -177,9 +177,11 @@ fn memory(
             begins.push(blocks);
         }
     }
-    for access in expression.accesses().iter().filter(|a| !a.stored) {
+    let loads = expression.accesses().into_iter().filter(|a| !a.stored).map(|a| a.tensor.to_string());
+    let factors = ["left".to_string(), "right".to_string()];
+    for tensor in factors.into_iter().chain(loads) {
         let Some(at) = begins.get(rng.below(begins.len().max(1))) else { continue };
-        let with = Directive::Pack { tensor: access.tensor.to_string(), at: at.clone() };
+        let with = Directive::Pack { tensor, at: at.clone() };
         let packed = Schedule { directives: [&directives[..], &[with]].concat() };
         if rng.chance(1, 2) && fits(expression, &packed).is_ok() {
             *directives = packed.directives;

@@ -53,7 +53,7 @@ fn a_schedule_reads_as_it_prints() {
                 scan i1 lanes 16 lines 7 block 32\nscan i1 across i2 lanes 8 lines 1 block 9 keys\nscan i0 lanes 1 lines 1 keys\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 task 4 8 group 2 each 1\n\
                 transpose i1 i0 tile 16 8 task 4 8 group 8 each 3 staged ahead past\n\
-                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\n\
+                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\nepilogue serial\npack left at i1\n\
                 prefetch v0 by 2048\nprefetch v0 by -64 in k0 soon\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
@@ -124,6 +124,21 @@ fn rows_in_step_share_a_panel() {
     let function = program.function("main").unwrap();
     let field = assignments(function)[0].1;
     let made = kernels(function, field, &Whole, "y", &TILES.parse().unwrap()).unwrap();
+    insta::assert_snapshot!(made.kernels[0].launch.kernel);
+}
+
+/// The values of a factor have a panel, and what is made of the sums is computed in a loop.
+#[test]
+fn factors_and_results_are_computed_once() {
+    let text = PRODUCT.replace("at [i,j]: x[i,k] * z[k,j]", "at [i,j]: (x[i,k] * x[i,k]) * z[k,j]");
+    let text = text
+        .replace("  y : ", "  let s : ")
+        .replace("]\n}", "]\n  y : f32[7,10] =: over i<7, j<10: sqrt(s[i,j])\n}");
+    let program = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let function = program.function("main").unwrap();
+    let field = assignments(function)[0].1;
+    let schedule = format!("{TILES}pack left at i0.o\nepilogue serial\n");
+    let made = kernels(function, field, &Whole, "y", &schedule.parse().unwrap()).unwrap();
     insta::assert_snapshot!(made.kernels[0].launch.kernel);
 }
 

@@ -12,7 +12,7 @@ use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, AxisKind};
 use std::collections::HashMap;
 use surject_ir::AccOp;
-use surject_kernel::{Affine, Value};
+use surject_kernel::{Affine, LoopKind, Place, Space, Value};
 
 /// What one of the iterations knows that the others do not.
 pub(super) struct Own {
@@ -26,6 +26,15 @@ impl Own {
     /// The iteration, as far as values that depend on these loops see it.
     fn seen_by(&self, deps: LoopSet) -> Vec<i64> {
         self.numbers.iter().filter(|n| deps.contains(n.0)).map(|n| n.1).collect()
+    }
+
+    /// The values that the innermost of its loops has.
+    fn known(&self) -> Vec<NodeId> {
+        self.frames.last().map(|f| f.values.keys().copied().collect()).unwrap_or_default()
+    }
+
+    fn value(&self, id: NodeId) -> Option<Value> {
+        self.frames.last()?.values.get(&id).copied()
     }
 
     /// The same, to learn more.
@@ -69,10 +78,59 @@ impl Lowering<'_> {
         } else {
             let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
             self.reductions_in_step(&roots, LoopSet::default(), &mut own)?;
+            if self.resolved.values.serial_epilogue {
+                self.return_to(&outside);
+                return self.store_in_loop(axes, &own);
+            }
             for own in &mut own {
                 self.within(own, |lowering| lowering.store())?;
             }
         }
+        self.return_to(&outside);
+        Ok(())
+    }
+
+    /// Stores the results of iterations that run in step in a loop over these, from sums in memory.
+    fn store_in_loop(&mut self, axes: &[Axis], all: &[Own]) -> Lowered<()> {
+        let overflow = || CodegenError::overflow("sums in memory");
+        let at = |number: Affine, lanes: usize| -> Lowered<Affine> {
+            let first = number.times(lanes as i64).ok_or_else(overflow)?;
+            if lanes > 1 { first.plus(&Affine::lane(1), 1).ok_or_else(overflow) } else { Ok(first) }
+        };
+        let mut sums: Vec<NodeId> = all.first().map(Own::known).unwrap_or_default();
+        sums.retain(|&n| matches!(self.expression.dag[n].node, Node::Reduce { .. }));
+        sums.sort_unstable();
+        let mut stored = Vec::new();
+        for id in sums {
+            let values: Vec<Value> = all.iter().filter_map(|own| own.value(id)).collect();
+            let Some(ty) = values.first().map(|&value| self.b.ty(value)) else { continue };
+            let mem = self.b.alloc("sums", ty.dtype, (values.len() * ty.lanes) as i64, Space::Stack);
+            for (number, value) in values.into_iter().enumerate() {
+                self.b.store(Place::new(mem, at((number as i64).into(), ty.lanes)?), value);
+            }
+            stored.push((id, mem, ty));
+        }
+        let outside = self.outside();
+        let in_step = axes.iter().take_while(|a| a.kind == AxisKind::Jammed).count();
+        let mut number = Affine::from(0);
+        for axis in &axes[..in_step] {
+            let count = self.iterations(axis);
+            let (variable, _) = self.b.open_for(0, count, 1, LoopKind::Serial, &[]);
+            self.opened.push(LoopKind::Serial);
+            self.bind(axis, variable.into())?;
+            let outer = number.times(count).ok_or_else(overflow)?;
+            number = outer.plus(&variable.into(), 1).ok_or_else(overflow)?;
+        }
+        for axis in &axes[in_step..] {
+            self.open(axis, (0, axis.extent.into()), &[])?;
+        }
+        for (id, mem, ty) in stored {
+            let sum = self.b.load(Place::new(mem, at(number.clone(), ty.lanes)?), ty);
+            let missing = || CodegenError::malformed("an iteration without a loop");
+            self.frames.last_mut().ok_or_else(missing)?.values.insert(id, sum);
+        }
+        self.store()?;
+        (0..in_step).for_each(|_| _ = self.close(&[]));
         self.return_to(&outside);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Panels: what is copied of a tensor, and what is read of the copy.
+//! Panels: what is copied of a tensor or computed of a factor, and what is read of it.
 
 use super::{Lowered, Lowering};
 use crate::CodegenError;
@@ -36,6 +36,12 @@ struct Square<'a> {
     rows: i64,
 }
 
+/// A place of a panel, so many iterations of two of its loops further on.
+fn beside(at: &Affine, loops: [(&PanelLoop, &Affine); 2]) -> Lowered<Affine> {
+    let next = |at: Affine, (l, own): (&PanelLoop, &Affine)| at.plus(&l.offset(own)?, 1);
+    loops.into_iter().try_fold(at.clone(), next).ok_or_else(overflow)
+}
+
 fn overflow() -> CodegenError {
     CodegenError::overflow("a panel")
 }
@@ -52,13 +58,13 @@ impl<'a> Lowering<'a> {
     fn fill(&mut self, panel: &'a Panel) -> Lowered<()> {
         let place = |of: &(_, i64)| self.places.get(&of.0).cloned().unwrap_or_default();
         let first: Vec<Vec<Affine>> = panel.loops.iter().map(|l| l.of.iter().map(place).collect()).collect();
-        let dtype = self.expression.dag[panel.load].dtype;
+        let dtype = self.expression.dag[panel.value].dtype;
         let mem = self.b.alloc("panel", dtype, panel.elements, Space::Stack);
         let outside = self.outside();
         // A panel has all iterations, those too that are behind the last one.
         self.whole = self.whole.minus(self.rest.keys().copied().collect());
         // Of the lanes of the last part those that exist are copied.
-        let last = panel.loops.last().filter(|l| l.of.len() == 1);
+        let last = panel.loops.last().filter(|l| l.of.len() == 1 && !panel.is_computed);
         let exist =
             last.and_then(|l| Some((l, *self.rest.get(&l.of[0].0)?))).filter(|(l, left)| *left < l.span);
         let exist = exist.map(|(l, left)| {
@@ -87,7 +93,7 @@ impl<'a> Lowering<'a> {
         (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         self.return_to(&outside);
         let depth = self.b.depth();
-        self.panels.insert(panel.load, Filled { panel, mem, first, depth });
+        self.panels.insert(panel.value, Filled { panel, mem, first, depth });
         Ok(())
     }
 
@@ -103,7 +109,7 @@ impl<'a> Lowering<'a> {
             let here = if number == 0 { first.plus(own, 1).ok_or_else(overflow)? } else { first.clone() };
             self.set(of.0, here);
         }
-        at.plus(own, l.stride).ok_or_else(overflow)
+        l.offset(own).and_then(|own| at.plus(&own, 1)).ok_or_else(overflow)
     }
 
     /// Copies squares that are transposed: vectors lie along one loop in the tensor, and along the last one in the panel, of
@@ -134,8 +140,8 @@ impl<'a> Lowering<'a> {
         if left > 0 {
             let down = self.open_at(filled, left, side)?;
             let line = self.open_at(0, loops[0].0.span, 1)?;
-            let place = at.plus(&line, loops[0].0.stride).and_then(|p| p.plus(&down, loops[1].0.stride));
-            self.fill_nothing(panel, (mem, place.ok_or_else(overflow)?), side)?;
+            let place = beside(at, [(loops[0].0, &line), (loops[1].0, &down)]);
+            self.fill_nothing(panel, (mem, place?), side)?;
             (0..2).for_each(|_| _ = self.b.close_for(&[]));
         }
         Ok(())
@@ -149,7 +155,7 @@ impl<'a> Lowering<'a> {
 
     /// Zeros in a vector of a panel.
     fn fill_nothing(&mut self, panel: &Panel, (mem, at): (Mem, Affine), lanes: i64) -> Lowered<()> {
-        let dtype = self.expression.dag[panel.load].dtype;
+        let dtype = self.expression.dag[panel.value].dtype;
         let none = self.b.splat(Scalar::zero(dtype), lanes as usize);
         let at = if lanes > 1 { at.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { at };
         self.b.store(Place::new(mem, at), none);
@@ -170,14 +176,14 @@ impl<'a> Lowering<'a> {
             rows.push(self.load_for_panel(panel, (lines < side).then_some(lines))?);
             self.return_to(&outside);
         }
-        let dtype = self.expression.dag[panel.load].dtype;
+        let dtype = self.expression.dag[panel.value].dtype;
         let none = self.b.splat(Scalar::zero(dtype), side as usize);
         rows.resize(side as usize, none);
         self.transpose_square(&mut rows, 1);
         for (i, column) in rows.into_iter().take(lines as usize).enumerate() {
-            let place = at.plus(&number(&square.at[0], i as i64)?, across.stride);
-            let place = place.and_then(|p| p.plus(&lanes(&square.at[1]).ok()?, down.stride));
-            self.b.store(Place::new(mem, place.ok_or_else(overflow)?), column);
+            let own = [number(&square.at[0], i as i64)?, lanes(&square.at[1])?];
+            let place = beside(at, [(across, &own[0]), (down, &own[1])])?;
+            self.b.store(Place::new(mem, place), column);
         }
         Ok(())
     }
@@ -195,7 +201,8 @@ impl<'a> Lowering<'a> {
         }
         let (filled, all) = [exist, last.span].map(|n| (n + panel.lanes - 1) / panel.lanes).into();
         if filled < all {
-            let place = self.open_at(filled, all - filled, panel.lanes)?.plus(at, 1);
+            let own = self.open_at(filled, all - filled, panel.lanes)?;
+            let place = last.offset(&own).and_then(|own| own.plus(at, 1));
             self.fill_nothing(panel, (mem, place.ok_or_else(overflow)?), panel.lanes)?;
             self.b.close_for(&[]);
         }
@@ -239,7 +246,11 @@ impl<'a> Lowering<'a> {
 
     /// What a panel has here, of which so many elements are left if not all are there.
     fn load_for_panel(&mut self, panel: &Panel, left: Option<i64>) -> Lowered<Value> {
-        let data = &self.expression.dag[panel.load];
+        let data = &self.expression.dag[panel.value];
+        if panel.is_computed {
+            let lanes = self.lanes.map_or(1, |l| l.1);
+            return self.operand(panel.value, lanes);
+        }
         let Node::Load { buf, address, guards } = &data.node else {
             return Err(CodegenError::malformed("a panel of what is not loaded"));
         };
@@ -249,18 +260,19 @@ impl<'a> Lowering<'a> {
         Ok(self.b.load(place, Type::vector(data.dtype, lanes)))
     }
 
-    /// Elements of the panel of a load.
-    pub(super) fn load_of_panel(&mut self, load: NodeId, ty: Type) -> Lowered<Value> {
+    /// Elements of the panel of a value.
+    pub(super) fn load_of_panel(&mut self, value: NodeId, ty: Type) -> Lowered<Value> {
         let filled =
-            self.panels.get(&load).ok_or_else(|| CodegenError::malformed("a panel that nobody fills"))?;
+            self.panels.get(&value).ok_or_else(|| CodegenError::malformed("a panel that nobody fills"))?;
         let mut at = Affine::from(0);
         for (l, first) in filled.panel.loops.iter().zip(&filled.first) {
+            let mut all = Affine::from(0);
             for (&(of, by), first) in l.of.iter().zip(first) {
                 let missing = || CodegenError::malformed("a loop that is not open");
                 let own = self.places.get(&of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
-                let by = by.checked_mul(l.stride).ok_or_else(overflow)?;
-                at = at.plus(&own, by).ok_or_else(overflow)?;
+                all = all.plus(&own, by).ok_or_else(overflow)?;
             }
+            at = l.offset(&all).and_then(|own| at.plus(&own, 1)).ok_or_else(overflow)?;
         }
         let (mem, depth) = (filled.mem, filled.depth);
         Ok(self.b.load_settled(Place::new(mem, at), ty, depth))

@@ -66,6 +66,7 @@ impl Schedule {
                 | Directive::Keys(_)
                 | Directive::Inverse(_)
                 | Directive::NonTemporal
+                | Directive::SerialEpilogue
                 | Directive::Prefetch(_) => rest.push(directive.clone()),
                 Directive::Parallel(..)
                 | Directive::Pack { .. }

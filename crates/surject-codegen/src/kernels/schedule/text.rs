@@ -60,6 +60,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         ["keys", name] => Directive::Keys(name.to_string()),
         ["inverse", name] => Directive::Inverse(name.to_string()),
         ["nontemporal"] => Directive::NonTemporal,
+        ["epilogue", "serial"] => Directive::SerialEpilogue,
         ["prefetch", words @ ..] => Directive::Prefetch(Ahead::read(words)?),
         ["contract", words @ ..] => match UnitTiles::read(words) {
             Some(tiles) => Directive::Multiply(tiles?),
@@ -70,7 +71,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         _ => {
             let message = format!(
                 "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, peel L, fma L, \
-                 pack TENSOR at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, prefetch TENSOR by N [in K] [soon], contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
+                 pack TENSOR|left|right at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, epilogue serial, prefetch TENSOR by N [in K] [soon], contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N [block N] [keys]",
                 words.join(" ")
             );

@@ -14,8 +14,7 @@ use crate::kernels::fault::Fault;
 use std::collections::HashSet;
 use surject_kernel::Level;
 
-/// The most bytes of all panels and sums of a kernel: they are on the stack of a thread, once more for the last part of a loop
-/// that a split cuts.
+/// The most bytes of all panels and sums of a kernel, which are on the stack of a thread.
 const MOST_MEMORY: i64 = 3 << 18;
 
 /// What directives say that leave the loops as they are.
@@ -29,11 +28,13 @@ pub(crate) struct Values {
     pub(crate) inverses: LoopSet,
     /// Do results go past the caches?
     pub(crate) nontemporal: bool,
+    /// Are results of iterations that run in step computed in a loop?
+    pub(crate) serial_epilogue: bool,
     /// What is prefetched beside loads.
     pub(crate) prefetched: Vec<Prefetched>,
     /// The loops whose iterations in which all guards hold are by themselves.
     pub(crate) peeled: HashSet<String>,
-    /// The loads that read panels.
+    /// The values that are read from panels.
     pub(crate) panels: Vec<Panel>,
     /// The terms that are kept.
     pub(crate) kept: Option<Kept>,
@@ -44,8 +45,10 @@ pub(crate) struct Values {
 impl Values {
     /// Are panels and sums together small enough?
     fn fits(&self, expression: &Expression) -> Result<(), Fault> {
-        let panels =
-            self.panels.iter().map(|p| p.elements.saturating_mul(expression.dag[p.load].dtype.size() as i64));
+        let panels = self
+            .panels
+            .iter()
+            .map(|p| p.elements.saturating_mul(expression.dag[p.value].dtype.size() as i64));
         let sums = self.accumulations.iter().flat_map(|a| &a.sums);
         let sums = sums.map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
         let bytes = panels.chain(sums).fold(0i64, i64::saturating_add);
@@ -149,13 +152,19 @@ pub(super) fn values(
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
             }
             Directive::NonTemporal => found.nontemporal = true,
+            Directive::SerialEpilogue => {
+                if nests[0].1.iter().all(|a| a.kind != AxisKind::Jammed) {
+                    return Err(of("epilogue", "no loop over points runs in step (`jam`)".into()));
+                }
+                found.serial_epilogue = true;
+            }
             Directive::Prefetch(ahead) => {
                 found.prefetched.push(prefetched(expression, ahead).map_err(fault)?);
             }
             Directive::Pack { tensor, at } => {
                 let nests = Nests { nests, cut, accumulations: &found.accumulations };
                 for panel in panels(expression, &nests, tensor, at).map_err(fault)? {
-                    if found.panels.iter().any(|p| p.load == panel.load) {
+                    if found.panels.iter().any(|p| p.value == panel.value) {
                         return Err(of(tensor, format!("`{tensor}` is packed already")));
                     }
                     found.panels.push(panel);
