@@ -97,6 +97,7 @@ impl Cpu {
         lane_permute_width: 8,
         has_pmaddwd: true,
         has_non_temporal_stores: true,
+        second_cache: 512 << 10,
         ..Cpu::GENERIC
     };
 
@@ -106,6 +107,7 @@ impl Cpu {
         vector_registers: 32,
         lane_permute_width: 16,
         has_bf16_dot: true,
+        second_cache: 1 << 20,
         ..Cpu::AVX2
     };
 
@@ -158,6 +160,12 @@ impl Cpu {
         let lacking =
             self.has_byte_tiles && !target.tiles.bytes || self.has_bf16_tiles && !target.tiles.halves;
         lacking.then_some("registers for tiles (AMX)")
+    }
+
+    /// Are factors of products that are computed, or of which terms lie far apart, put into panels? Wider vectors have not been
+    /// measured.
+    fn packs_factors(&self) -> bool {
+        self.vector_bytes <= 32
     }
 
     /// The elements of an expression in a vector, or why there is no vector of them.

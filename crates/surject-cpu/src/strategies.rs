@@ -260,6 +260,26 @@ impl Nest {
         self.directives.push(Directive::Parallel(shared, Level::Task));
     }
 
+    /// Tasks share all loops from the outermost on to one of this name, where their iterations are independent.
+    fn share_all(&mut self, cpu: &Cpu, last: &str) {
+        if cpu.task_operations.is_infinite() {
+            return;
+        }
+        let outer = self.position(last).map_or(0, |at| at + 1);
+        let names: Vec<String> =
+            self.loops[..outer].iter().take_while(|l| l.parallel).map(|l| l.name.clone()).collect();
+        for (number, name) in names.into_iter().enumerate() {
+            let Some(at) = self.position(&name) else { continue };
+            // What is left of a loop that is cut is done by itself, inside of a task.
+            if self.loops[at].cut {
+                self.split(at, 1);
+            }
+            let shared = self.loops.remove(at);
+            self.directives.push(Directive::Parallel(shared.name.clone(), Level::Task));
+            self.loops.insert(number, shared);
+        }
+    }
+
     /// The directives; the order of the loops stands before what is said of them.
     fn directives(self) -> Vec<Directive> {
         let is_split = |d: &Directive| matches!(d, Directive::Split(..));

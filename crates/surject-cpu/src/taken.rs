@@ -2,6 +2,7 @@
 
 use crate::Cpu;
 use crate::strategies::Windows;
+use surject_codegen::kernels::contraction::Factor;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Strategy, choose};
 use surject_codegen::kernels::schedule::Directive;
@@ -27,8 +28,10 @@ const MANY: i64 = 96;
 const LARGE: f64 = 16e6;
 const ALIGNED: i64 = 64;
 
-/// The bytes between terms of a row beyond which tiles read a page for each.
+/// The bytes between terms of a row beyond which tiles read a page for each, and the terms from which on it pays to put them into
+/// panels.
 const FAR: i64 = 1024;
+const LONG: i64 = 512;
 
 /// The fewest terms that lie next to each other where columns do not: so many are transposed at once.
 const TURNED: i64 = 8;
@@ -58,26 +61,30 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.gathers() {
         return Err("some of the factors are gathered");
     }
-    if expression.has_formulas() {
+    if expression.has_formulas() && !cpu.packs_factors() {
         return Err("the formulas of its results would be written for every row of a tile");
     }
     let depends = |a: &AccessInfo, name: &str| a.stride(name) != 0;
     let accesses = expression.accesses();
     let of_terms = |a: &&AccessInfo| !a.stored && sum.loops.iter().any(|term| depends(a, term));
-    let factors: Vec<&AccessInfo> = accesses.iter().filter(of_terms).collect();
-    let [one, other] = factors[..] else { return Err("it does not multiply two tensors") };
-    if [one, other].iter().any(|a| a.bytes != expression.element_bytes()) {
+    let factors = factors(cpu, expression, &accesses.iter().filter(of_terms).collect::<Vec<_>>());
+    let [one, other] = factors.ok_or("it does not multiply two tensors")?;
+    if [&one, &other].iter().any(|f| f.bytes != expression.element_bytes()) {
         return Err("factors are converted");
     }
     let stored = |name: &str| accesses.iter().filter(|a| a.stored).all(|a| a.stride(name) == 1);
     let lanes = (cpu.vector_bytes / expression.element_bytes().max(1)) as i64;
     let column = loops.iter().find(|l| l.parallel && l.extent >= lanes && stored(&l.name));
     let column = column.ok_or("results that lie next to each other do not fill vectors")?;
-    let (columns, rows) = if depends(one, &column.name) { (one, other) } else { (other, one) };
+    let (columns, rows) = if depends(&one.access, &column.name) { (one, other) } else { (other, one) };
+    if rows.operations > 0 {
+        return Err("a factor of rows that is computed would be computed again for blocks of columns");
+    }
+    let (columns, rows) = (&columns.access, &rows.access);
     if depends(rows, &column.name) {
         return Err("both factors depend on the results that lie next to each other");
     }
-    if rows.guarded && expression.is_batched() {
+    if rows.guarded && expression.is_batched() && !cpu.packs_factors() {
         return Err("the panels of grouped windows are filled with masks");
     }
     if columns.guarded || accesses.iter().any(|a| a.guarded && !of_terms(&a)) {
@@ -89,7 +96,9 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("the factors of neighbours do not lie next to each other");
     }
     let apart = terms.iter().filter(|l| l.extent > 1).map(|l| rows.stride(&l.name).abs()).min();
-    if apart.is_some_and(|by| by * rows.bytes as i64 > FAR) {
+    let products = terms.iter().map(|l| l.extent).product::<i64>();
+    let far = apart.is_some_and(|by| by * rows.bytes as i64 > FAR);
+    if far && !(cpu.packs_factors() && products >= LONG) {
         return Err("the terms of a row lie far from each other");
     }
     let of_rows = || loops.iter().rev().filter(|l| depends(rows, &l.name) && !depends(columns, &l.name));
@@ -97,8 +106,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if run < RUN || of_rows().map(|l| l.extent).product::<i64>() < ROWS {
         return Err("too few rows have the same factors");
     }
-    let runs = terms;
-    let terms = runs.iter().map(|l| l.extent).product::<i64>();
+    let (runs, terms) = (terms, products);
     let points = loops.iter().map(|l| l.extent as f64).product::<f64>();
     let overlaps = terms_next(&runs, rows).is_some_and(|next| {
         next < SHORT && of_rows().any(|l| (1..next).contains(&rows.stride(&l.name).abs()))
@@ -118,6 +126,17 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("it has too few products");
     }
     Ok(())
+}
+
+/// The factors of a product: two tensors, or what is computed of some.
+fn factors(cpu: &Cpu, expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]> {
+    if cpu.packs_factors()
+        && let Some(factors) = expression.factors()
+    {
+        return Some(factors);
+    }
+    let &[one, other] = loads else { return None };
+    Some([one, other].map(|load| Factor { operations: 0, bytes: load.bytes, access: load.clone() }))
 }
 
 /// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the emitter's

@@ -52,6 +52,38 @@ fn long_sums_take_their_terms_in_blocks() {
     chosen(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i"]);
 }
 
+/// Where vectors are half a line, columns have panels of a block of terms; so have rows whose terms lie far apart, and
+/// what is computed of columns.
+#[test]
+fn factors_have_panels_of_a_block_of_terms() {
+    let program = "func main(x: f32[600,290], z: f32[600,45]) -> (y) {
+  y : f32[290,45] =:+ over i<290, j<45, k<600 at [i,j]: x[k,i] * (z[k,j] * 0.5 f32)
+}
+";
+    check(program, "avx2", &["pack left at k0.o", "pack right at i1.o", "accumulate k0.o at i0.o"]);
+    let program = "func main(x: f32[700,600], z: f32[600,500]) -> (y) {
+  y : f32[700,500] =:+ over i<700, j<500, k<600 at [i,j]: x[i,k] * z[k,j]
+}
+";
+    chosen(program, "avx2", &["split k0 by 200", "pack v1 at k0.o", "accumulate k0.o at i1.o"]);
+    // Neighbours of columns lie apart: squares are transposed.
+    let program = program.replace("z: f32[600,500]", "z: f32[500,600]").replace("z[k,j]", "z[j,k]");
+    chosen(&program, "avx2", &["split k0 by 200", "pack v1 at k0.o"]);
+}
+
+/// A formula is not written for every row of a tile.
+#[test]
+fn results_with_formulas_are_computed_in_a_loop() {
+    let program = "func main(x: f32[61,70], z: f32[70,53], b: f32[53]) -> (y) {
+  let s : f32[61,53] =:+ over i<61, j<53, k<70 at [i,j]: x[i,k] * z[k,j]
+  y : f32[61,53] =: over i<61, j<53: tanh(s[i,j] + b[j])
+}
+";
+    for machine in ["avx2", "avx512"] {
+        check(program, machine, &["jam i0.i", "epilogue serial"]);
+    }
+}
+
 #[test]
 fn columns_that_nearly_fill_a_vector_are_tiles() {
     let program = "func main(x: f32[3,20,15], z: f32[3,15,15]) -> (y) {

@@ -1,6 +1,7 @@
 //! Long sums of few results: tiles whose terms are taken in blocks, and whose sums are in memory meanwhile.
 
-use super::tiles::{FAR_BYTE, Facts, NEAR, NEAR_BYTE, TileSize, depends};
+use super::non_temporal::LINE;
+use super::tiles::{Facts, NEAR, NEAR_BYTE, PACKED, PAGE, TileSize, depends, panel_bytes, panel_cost};
 use super::{Nest, PointLoop};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
@@ -9,7 +10,7 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
 
 /// All results that a task has get the terms of a block before those of the next one are looked at: a block stays in a cache
-/// near by for all of them.
+/// near by for all of them, where it lies or as a panel.
 pub struct Blocks(pub Cpu);
 
 /// Rows that fit two tiles.
@@ -19,15 +20,26 @@ const ROWS: i64 = 16;
 const TERMS: i64 = 96;
 const SUMS: i64 = 1 << 17;
 
+/// The same of a panel, and the fewest rows for which one is filled.
+const PANEL_TERMS: i64 = 256;
+const PANEL_ROWS: i64 = 96;
+
+/// Elements that are transposed at once.
+const SQUARE: i64 = 8;
+
+/// Panels of columns that are as large as one of rows.
+const PANELS_OF_ROWS: i64 = 3;
+
 /// Tasks that there are to be, where there is enough to do.
 const TASKS: i64 = 8;
 
 /// How the loops of a reduction become blocks.
 struct Terms {
     directives: Vec<Directive>,
-    /// The innermost loop over blocks, and how many blocks there are.
+    /// The innermost loop over blocks, how many blocks there are, and the terms of each.
     blocks: String,
     count: f64,
+    each: i64,
 }
 
 impl Strategy for Blocks {
@@ -40,25 +52,32 @@ impl Strategy for Blocks {
         let [sum] = &facts.reductions[..] else { return Err("there is not one reduction".into()) };
         let of_columns =
             |a: &&AccessInfo| !a.stored && depends(a, &facts.column.name) && !depends(a, &facts.rows.name);
-        let columns = facts.accesses.iter().find(of_columns).ok_or("no factor depends on columns alone")?;
-        if columns.elements * (columns.bytes as f64) < NEAR {
+        let of_terms = |a: &&AccessInfo| sum.loops.iter().any(|term| depends(a, term));
+        let columns = facts.accesses.iter().filter(of_terms).find(of_columns);
+        let columns = columns.ok_or("no factor depends on columns alone")?;
+        if columns.elements * (columns.bytes as f64) < NEAR && facts.left.is_none() {
             return Err("a cache near by has all factors of the columns".into());
         }
         let again = facts.loops.iter().filter(|l| !depends(columns, &l.name)).map(|l| l.extent);
         if again.product::<i64>() <= ROWS {
             return Err("rows in one tile or two read them once or twice".into());
         }
-        if columns.stride(&facts.column.name) != 1 {
-            return Err("the factors of neighbours do not lie next to each other".into());
-        }
         if facts.loops.iter().any(|l| l.extent > 1 && !sum.outer.contains(&l.name)) {
             return Err("a sum is there for several results".into());
         }
-        let terms = terms(&facts, columns).ok_or("the sums are short")?;
+        let in_place = terms(&facts, columns, |_| TERMS).ok_or("the sums are short")?;
+        // Panels of rows are filled for a block, so there are two at least.
+        let most = |all: i64| if facts.left.is_some() { PANEL_TERMS.min(parts(all, 2)) } else { PANEL_TERMS };
+        let has_neighbours = columns.stride(&facts.column.name) == 1;
+        let of_panel = terms(&facts, columns, |all| parts(even(all, most(all)), SQUARE) * SQUARE);
         let mut best: Option<Proposal> = None;
         let mut refused = "more results than a task has sums in memory".to_string();
-        for size in facts.sizes(&self.0) {
-            let Some(proposal) = self.schedule(&facts, &size, &terms) else { continue };
+        let sizes = facts.sizes(&self.0);
+        let proposals = sizes.iter().flat_map(|size| {
+            let packed = of_panel.as_ref().and_then(|terms| self.with_panel(&facts, size, (terms, columns)));
+            [has_neighbours.then(|| self.schedule(&facts, size, &in_place)).flatten(), packed]
+        });
+        for proposal in proposals.flatten() {
             if best.as_ref().is_some_and(|b| b.cost <= proposal.cost) {
                 continue;
             }
@@ -67,19 +86,21 @@ impl Strategy for Blocks {
                 Err(error) => refused = error.message,
             }
         }
-        best.ok_or(refused)
+        let no_neighbours = || "the factors of neighbours do not lie next to each other".to_string();
+        best.ok_or_else(|| if has_neighbours { refused } else { no_neighbours() })
     }
 }
 
-/// The loops of a sum, as the factors of the columns lie in memory, and blocks of them.
-fn terms(facts: &Facts, columns: &AccessInfo) -> Option<Terms> {
+/// The loops of a sum, as the factors of the columns lie in memory, and blocks of them: `most` says of how many terms, or a few
+/// less, where there are so many.
+fn terms(facts: &Facts, columns: &AccessInfo, most: impl Fn(i64) -> i64) -> Option<Terms> {
     let mut loops: Vec<LoopInfo> = facts.summed.clone();
     loops.sort_by_key(|l| std::cmp::Reverse(columns.stride(&l.name).unsigned_abs()));
     let mut order: Vec<String> = loops.iter().map(|l| l.name.clone()).collect();
     // Whole loops are inside of a block, and so many iterations of the one around them.
     let mut inside = 1i64;
     while let Some(l) = loops.pop() {
-        let by = (TERMS + inside - 1) / inside;
+        let by = parts(most(l.extent.saturating_mul(inside)), inside);
         let mut directives = Vec::new();
         if by < l.extent {
             let mut blocks = l.name.clone();
@@ -91,7 +112,8 @@ fn terms(facts: &Facts, columns: &AccessInfo) -> Option<Terms> {
             }
             let around: i64 = loops.iter().map(|l| l.extent).product();
             directives.extend((order.len() > 1).then_some(Directive::Order(order)));
-            return Some(Terms { directives, blocks, count: (around * ((l.extent + by - 1) / by)) as f64 });
+            let count = (around * ((l.extent + by - 1) / by)) as f64;
+            return Some(Terms { directives, blocks, count, each: by * inside });
         }
         inside *= l.extent;
     }
@@ -101,9 +123,10 @@ fn terms(facts: &Facts, columns: &AccessInfo) -> Option<Terms> {
 impl Blocks {
     /// A schedule of tiles of a size, and its cost, if a task has memory for its sums.
     fn schedule(&self, facts: &Facts, size: &TileSize, terms: &Terms) -> Option<Proposal> {
-        /// What an element costs that goes to a panel and back.
-        const PACKED: f64 = 0.25;
         let Facts { column, rows, loops, accesses, .. } = facts;
+        if facts.left.is_some() || facts.right.is_some() {
+            return None;
+        }
         let mut order = vec![rows.clone()];
         order.extend(loops.iter().filter(|l| l.name != rows.name && l.name != column.name).cloned());
         order.push(column.clone());
@@ -123,13 +146,18 @@ impl Blocks {
         if tasks > 1 {
             directives.push(Directive::Parallel(at.clone(), Level::Task));
         }
-        directives.extend_from_slice(&facts.fused);
+        directives.extend_from_slice(&facts.values);
         directives.push(Directive::Accumulate { blocks: terms.blocks.clone(), at });
         let mut cost = facts.of_sums(size) + all as f64 * bytes as f64 * 2.0 * terms.count * NEAR_BYTE;
         for access in accesses.iter().filter(|a| !a.stored) {
             let read = access.elements * access.bytes as f64;
             if !depends(access, &rows.name) {
-                cost += read * (tasks - 1) as f64 * FAR_BYTE;
+                cost += read * (tasks - 1) as f64 * facts.far_byte(access);
+                // Each line that a tile reads lies in another page.
+                if !facts.has_wide_vectors && size.columns * (access.bytes as i64) <= LINE {
+                    let tiles = rows.extent as f64 / size.rows as f64;
+                    cost += access.elements / size.columns as f64 * tiles * PAGE;
+                }
             } else if access.guarded {
                 directives
                     .push(Directive::Pack { tensor: access.tensor.to_string(), at: terms.blocks.clone() });
@@ -139,4 +167,97 @@ impl Blocks {
         directives.dedup();
         Some(Proposal { schedule: Schedule { directives }, cost })
     }
+    /// A schedule of tiles of a size that read panels, each of which all rows of a task need before the next one is filled, and
+    /// its cost. Tiles that are as wide as several lines read the factors where they lie as fast, and vectors that are lines have
+    /// not been measured.
+    fn with_panel(
+        &self,
+        facts: &Facts,
+        size: &TileSize,
+        (terms, columns): (&Terms, &AccessInfo),
+    ) -> Option<Proposal> {
+        let Facts { column, rows, loops, accesses, left, .. } = facts;
+        let bytes = columns.bytes as i64;
+        if facts.has_wide_vectors
+            || size.columns * bytes > LINE
+            || rows.extent < PANEL_ROWS
+            || accesses.iter().any(|a| a.guarded)
+        {
+            return None;
+        }
+        let others = loops.iter().filter(|l| l.name != rows.name && l.name != column.name);
+        let order: Vec<LoopInfo> = others.chain([rows, column]).cloned().collect();
+        let mut nest = Nest::new(&order);
+        nest.jam(&rows.name, size.rows);
+        nest.vectorise(&column.name, size.columns);
+        let tiles = [parts(rows.extent, size.rows), parts(column.extent, size.columns)];
+        let wide = even(tiles[1], panel_bytes(&self.0) / (terms.each * size.columns * bytes));
+        let panels = parts(tiles[1], wide);
+        let row = size.rows * bytes.max(4);
+        // A panel of rows stays in the second cache for all columns of a task, beside one of columns.
+        let high = match left {
+            Some(_) => PANELS_OF_ROWS * panel_bytes(&self.0) / (terms.each * row),
+            None => SUMS / (wide * size.columns * row),
+        };
+        let shared = parts(tiles[0] * panels, self.0.threads as i64);
+        let high = even(tiles[0], high.min(shared.max(PANEL_ROWS / size.rows)));
+        let [down, across] = [&rows.name, &column.name].map(|name| format!("{name}.o"));
+        nest.split_inside(&down, high);
+        nest.split_inside(&across, wide);
+        let (mut around, inside) = (format!("{down}.o"), format!("{across}.o"));
+        let mut right_at = terms.blocks.clone();
+        let mut columns_apart = panels;
+        if left.is_some() {
+            let together = even(panels, 2 * SUMS / (high * wide * size.columns * row));
+            columns_apart = parts(panels, together);
+            if together < panels {
+                nest.split(nest.position(&inside)?, together);
+                let outer = nest.loops.remove(nest.position(&format!("{inside}.o"))?);
+                nest.loops.insert(nest.position(&around)?, outer);
+                right_at = format!("{inside}.i");
+            } else {
+                right_at = inside;
+            }
+        } else {
+            around = inside;
+        }
+        nest.share_all(&self.0, &around);
+        let inner = format!("{around}.i");
+        let at = if nest.position(&inner).is_some() { inner } else { around };
+        let inner = format!("{right_at}.i");
+        let right_at = if nest.position(&inner).is_some() { inner } else { right_at };
+        let is_of_columns = |name: &str| loops.iter().any(|l| depends(columns, &l.name) && l.name == name);
+        // How often a panel is filled, and a row is read.
+        let again = loops.iter().filter(|l| l.name != rows.name && !is_of_columns(&l.name)).map(|l| l.extent);
+        let filled = (again.product::<i64>() * parts(tiles[0], high)) as f64;
+        let all = loops.iter().map(|l| l.extent as f64).product::<f64>();
+        let mut cost = facts.of_sums(size) + all * bytes as f64 * 2.0 * terms.count * NEAR_BYTE;
+        cost += columns.elements * filled * (1.0 / facts.lanes as f64 + PACKED);
+        cost += columns.elements * bytes as f64 * (filled - 1.0) * facts.far_byte(columns);
+        let of_rows = accesses.iter().filter(|a| !a.stored && depends(a, &rows.name));
+        cost += of_rows
+            .map(|a| a.elements * a.bytes as f64 * (columns_apart - 1) as f64 * NEAR_BYTE)
+            .sum::<f64>();
+        let mut directives = terms.directives.clone();
+        directives.extend(nest.directives());
+        directives.extend_from_slice(&facts.values);
+        directives.push(Directive::Accumulate { blocks: terms.blocks.clone(), at });
+        if let Some(left) = left {
+            directives.push(Directive::Pack { tensor: "left".to_string(), at: terms.blocks.clone() });
+            cost += panel_cost(left, facts.lanes) * columns_apart as f64;
+        }
+        let right = if facts.right.is_some() { "right".to_string() } else { columns.tensor.to_string() };
+        directives.push(Directive::Pack { tensor: right, at: right_at });
+        Some(Proposal { schedule: Schedule { directives }, cost })
+    }
+}
+
+/// How many parts of a size all are.
+fn parts(all: i64, by: i64) -> i64 {
+    (all + by - 1) / by
+}
+
+/// The size of parts of at most a size that are as large as each other.
+fn even(all: i64, most: i64) -> i64 {
+    parts(all, parts(all, most.max(1)))
 }

@@ -1,7 +1,9 @@
 //! Sums of several rows and vectors of results in registers.
 
+use super::non_temporal::LINE;
 use super::{Nest, fused, row, work};
 use crate::Cpu;
+use surject_codegen::kernels::contraction::Factor;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
@@ -23,8 +25,24 @@ pub(super) struct Facts {
     pub(super) summed: Vec<LoopInfo>,
     pub(super) reductions: Vec<Reduction>,
     pub(super) accesses: Vec<AccessInfo>,
+    /// Of a product, its factors of rows and of columns, where there are panels of their values.
+    pub(super) left: Option<Factor>,
+    pub(super) right: Option<Factor>,
+    /// The operations of all products; those of factors that panels have do not count.
     pub(super) work: f64,
-    pub(super) fused: Vec<Directive>,
+    /// How values are computed.
+    pub(super) values: Vec<Directive>,
+    /// Are vectors a whole line?
+    pub(super) has_wide_vectors: bool,
+}
+
+/// Is a factor of rows not read where it lies? It is computed, or its terms lie so far from each other that each is in a page of
+/// its own.
+fn is_packed(factor: &Factor, terms: &[LoopInfo]) -> bool {
+    /// The bytes between terms.
+    const FAR: i64 = 1024;
+    let apart = terms.iter().filter(|l| l.extent > 1).map(|l| factor.access.stride(&l.name).abs()).min();
+    factor.operations > 0 || apart.is_some_and(|by| by * factor.bytes as i64 > FAR)
 }
 
 impl Facts {
@@ -42,17 +60,31 @@ impl Facts {
             return Err(format!("no reduction depends on `{}`", column.name));
         }
         let rows = rows((&loops, &accesses), &column, &sums).ok_or("no rows need the same elements")?;
+        let summed: Vec<LoopInfo> =
+            reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect();
+        let (mut left, mut right) = (None, None);
+        if cpu.packs_factors()
+            && let Some([of_rows, of_columns]) = expression.factors()
+        {
+            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && is_packed(f, &summed));
+            right = Some(of_columns).filter(|f| f.access.stride(&column.name) != 0 && f.operations > 0);
+        }
+        let products = loops.iter().chain(&summed).map(|l| l.extent as f64).product::<f64>();
+        let computed: usize = [&left, &right].into_iter().flatten().map(|f| f.operations).sum();
         Ok(Facts {
             lanes,
             column,
             rows,
             sums: sums.len() as i64,
             loops,
-            summed: reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect(),
+            summed,
             reductions,
             accesses,
-            work: work(expression),
-            fused: fused(cpu, expression),
+            left,
+            right,
+            work: (work(expression) - products * computed as f64).max(products),
+            values: values(cpu, expression),
+            has_wide_vectors: cpu.vector_bytes as i64 >= LINE,
         })
     }
 
@@ -83,6 +115,14 @@ impl Facts {
         let last = if last == 0 { 0 } else { (last as u64).next_power_of_two() as i64 * self.lanes };
         let idle = idle * (columns / by * by + last.min(by)) as f64 / columns as f64;
         self.work / self.lanes as f64 * idle * (0.3 + 0.4 * loads)
+    }
+
+    /// The cycles that a byte takes from further away than [`NEAR`]: more where the rows of a tile lie in pages of their own (Zen 3;
+    /// wider vectors have not been measured).
+    pub(super) fn far_byte(&self, access: &AccessInfo) -> f64 {
+        const PAGE_BYTES: i64 = 2048;
+        let apart = access.stride(&self.rows.name).abs() * access.bytes as i64;
+        if self.has_wide_vectors || apart < PAGE_BYTES { 0.12 } else { 0.5 }
     }
 
     fn find(&self, name: &str) -> Option<&LoopInfo> {
@@ -118,8 +158,7 @@ impl Facts {
     fn guarded_rows(&self, rows: &str, column: &str, directives: &[Directive]) -> Vec<(String, String)> {
         /// The bytes of rows that a panel has at most, what windows have in common counted for each of them.
         const SHARED: f64 = 262_144.0;
-        let inner = format!("{rows}.o");
-        let inner = if order_has(directives, &format!("{inner}.i")) { format!("{inner}.i") } else { inner };
+        let inner = innermost_rows(rows, directives);
         let around = around(directives, &inner);
         let guarded = |a: &&AccessInfo| !a.stored && a.guarded && depends(a, rows) && !depends(a, column);
         let panel = |access: &AccessInfo| {
@@ -142,6 +181,10 @@ enum Panels {
     InPlace,
 }
 
+/// What an element costs that goes to a panel and back, and a line that lies in another page than the one before it.
+pub(super) const PACKED: f64 = 0.25;
+pub(super) const PAGE: f64 = 4.0;
+
 /// What runs outside of the other: blocks of columns, or of rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Outermost {
@@ -151,11 +194,14 @@ enum Outermost {
     Both(i64),
 }
 
-/// The columns of several blocks that have one panel, at most, the panels that there are then, and the rows of their tiles, each
-/// of which is in a page of its own.
+/// The columns of several blocks that have one panel, at most, the panels that there are then, where vectors are lines, and the rows
+/// of their tiles, each of which is in a page of its own.
 const WIDE: i64 = 1024;
 const FEW: i64 = 4;
 const ROWS: i64 = 8;
+
+/// The vectors of a row of such tiles.
+const NARROW: i64 = 2;
 
 /// Tasks that threads share evenly.
 const TASKS: i64 = 8;
@@ -176,9 +222,32 @@ pub(super) struct TileSize {
     pub(super) rows: i64,
 }
 
+/// The columns of a panel of all terms that leaves most of the second cache to what else is read. Wider vectors have been
+/// measured with as many as there are.
+fn panel_columns(cpu: &Cpu, facts: &Facts) -> i64 {
+    if cpu.vector_bytes > 32 {
+        return WIDE;
+    }
+    let terms: i64 = facts.summed.iter().map(|l| l.extent).fold(1, i64::saturating_mul);
+    let bytes = facts.accesses.iter().filter(|a| !a.stored).map(|a| a.bytes).max().unwrap_or(1) as i64;
+    panel_bytes(cpu) / terms.saturating_mul(bytes).max(1)
+}
+
+/// The bytes of a panel that stays in the second cache beside what else is read.
+pub(super) fn panel_bytes(cpu: &Cpu) -> i64 {
+    cpu.second_cache as i64 / 8
+}
+
 /// Does an access depend on a loop?
 pub(super) fn depends(access: &AccessInfo, name: &str) -> bool {
     access.stride(name) != 0
+}
+
+/// How values of tiles are computed: formulas are not written for every row.
+fn values(cpu: &Cpu, expression: &Expression) -> Vec<Directive> {
+    let mut directives = fused(cpu, expression);
+    directives.extend(expression.has_formulas().then_some(Directive::SerialEpilogue));
+    directives
 }
 
 /// The loop whose iterations need elements in common that depend on the columns.
@@ -208,13 +277,17 @@ impl Strategy for Tiles {
         let facts = Facts::of(&self.0, expression)?;
         let mut best: Option<(Schedule, f64)> = None;
         let mut sizes = facts.sizes(&self.0);
-        let narrow = (self.0.vector_registers / 16).max(1) * facts.lanes;
+        let narrow = NARROW * facts.lanes;
         if facts.rows.extent > PAGES {
-            sizes.push(TileSize { columns: narrow, rows: ROWS });
+            let rows = ROWS.min((self.0.vector_registers - NARROW - 2) / NARROW);
+            sizes.push(TileSize { columns: narrow, rows });
         }
         for size in sizes {
             let blocks = (facts.column.extent + size.columns - 1) / size.columns;
-            let some = (2..=(WIDE / size.columns).min(blocks / FEW)).rev().find(|n| blocks % n == 0);
+            let near = panel_columns(&self.0, &facts) / size.columns;
+            let few = if facts.has_wide_vectors { FEW } else { 1 };
+            let some =
+                (2..=(WIDE / size.columns).min(near).min(blocks / few)).rev().find(|n| blocks % n == 0);
             let both = some
                 .filter(|_| size.rows <= ROWS && size.columns <= narrow)
                 .map(|n| (Panels::Packed, Outermost::Both(n)));
@@ -243,14 +316,11 @@ impl Strategy for Tiles {
 impl Tiles {
     /// A schedule with or without panels, and its cost.
     fn schedule(&self, facts: &Facts, &Form { size, panels: how, outermost }: &Form<'_>) -> (Schedule, f64) {
-        /// What a strided access costs, one that goes to a panel and back, and a line that lies in another page than the one
-        /// before it.
+        /// What a strided access costs.
         const STRIDED: f64 = 1.5;
-        const PACKED: f64 = 0.25;
-        const PAGE: f64 = 4.0;
         /// What a vector costs that lies across two lines.
         const ACROSS: f64 = 0.5;
-        let Facts { column, rows, loops, reductions, accesses, work, fused, .. } = facts;
+        let Facts { column, rows, loops, reductions, accesses, work, values, .. } = facts;
         let (by, lanes, together) = (size.columns, facts.lanes, size.rows as f64);
         let of_columns = |a: &&AccessInfo| !a.stored && depends(a, &column.name) && !depends(a, &rows.name);
         let panels: Vec<&AccessInfo> = accesses.iter().filter(of_columns).collect();
@@ -286,7 +356,7 @@ impl Tiles {
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
         let mut cost = facts.of_sums(size) + traffic(facts, (size, outermost), others);
         let mut directives = nest.directives();
-        directives.extend_from_slice(fused);
+        directives.extend_from_slice(values);
         let mut packed: Vec<(String, String)> = Vec::new();
         for access in &panels {
             let next = access.stride(&column.name).abs() == 1;
@@ -295,7 +365,8 @@ impl Tiles {
             let uses = others / together;
             let in_terms = reductions.iter().any(|r| r.loops.iter().any(|name| depends(access, name)));
             if how == Panels::Packed && in_terms {
-                packed.push((access.tensor.to_string(), at.clone()));
+                let name = if facts.right.is_some() { "right".into() } else { access.tensor.to_string() };
+                packed.push((name, at.clone()));
                 cost += access.elements * (each + PACKED);
             } else if !next {
                 cost += access.elements * each * uses;
@@ -310,6 +381,13 @@ impl Tiles {
             }
         }
         packed.extend(facts.guarded_rows(&rows.name, &column.name, &directives));
+        if let Some(left) = &facts.left {
+            let inner = innermost_rows(&rows.name, &directives);
+            packed.push(("left".to_string(), inner));
+            // Tiles have too few rows to be transposed.
+            let lanes = if left.access.stride(&rows.name) == 1 { 1 } else { facts.lanes };
+            cost += STRIDED * panel_cost(left, lanes) * blocks_of_columns(facts, (size, outermost)) as f64;
+        }
         packed.sort();
         packed.dedup();
         directives.extend(packed.into_iter().map(|(tensor, at)| Directive::Pack { tensor, at }));
@@ -317,17 +395,38 @@ impl Tiles {
     }
 }
 
-/// The bytes that a cache near by has, and the cycles that a byte takes from it, or from further away.
+/// The bytes that a cache near by has, and the cycles that a byte takes from it.
 pub(super) const NEAR: f64 = 1e6;
 pub(super) const NEAR_BYTE: f64 = 0.02;
-pub(super) const FAR_BYTE: f64 = 0.12;
 
 /// The cycles of the factors of a block of columns that no cache near by has for all of its rows.
 fn again_for_rows(facts: &Facts, access: &AccessInfo, by: i64, uses: f64) -> f64 {
     let blocks = facts.loops.iter().filter(|l| depends(access, &l.name)).map(|l| l.extent as f64);
     let bytes = access.elements * access.bytes as f64;
     let of_block = bytes * by as f64 / blocks.product::<f64>();
-    if of_block > NEAR { bytes * (uses - 1.0).max(0.0) * FAR_BYTE } else { 0.0 }
+    if of_block > NEAR { bytes * (uses - 1.0).max(0.0) * facts.far_byte(access) } else { 0.0 }
+}
+
+/// How often rows are gone through.
+fn blocks_of_columns(facts: &Facts, (size, outermost): (&TileSize, Outermost)) -> i64 {
+    let of = |by: i64| (facts.column.extent + by - 1) / by;
+    match outermost {
+        Outermost::Columns => of(size.columns),
+        Outermost::Both(blocks) => of(size.columns * blocks),
+        Outermost::Rows => 1,
+    }
+}
+
+/// The cycles of a panel of all elements of a factor.
+pub(super) fn panel_cost(factor: &Factor, lanes: i64) -> f64 {
+    factor.access.elements * (PACKED + (1.0 + factor.operations as f64) / lanes as f64)
+}
+
+/// The loop whose iterations are tiles of rows.
+fn innermost_rows(rows: &str, directives: &[Directive]) -> String {
+    let outer = format!("{rows}.o");
+    let inner = format!("{outer}.i");
+    if order_has(directives, &inner) { inner } else { outer }
 }
 
 /// The cycles of what comes from memory more than once, is stored far apart, or is copied for rows, of which there are so many
@@ -340,12 +439,7 @@ fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64
     const COPIED: f64 = 2.0;
     let Facts { column, rows, accesses, .. } = facts;
     let by = size.columns;
-    let of_columns = |by: i64| (column.extent + by - 1) / by;
-    let blocks = match outermost {
-        Outermost::Columns => of_columns(by),
-        Outermost::Both(blocks) => of_columns(by * blocks),
-        Outermost::Rows => 1,
-    };
+    let blocks = blocks_of_columns(facts, (size, outermost));
     let again = match outermost {
         Outermost::Columns | Outermost::Both(_) => Again::Rows(blocks as f64),
         Outermost::Rows => Again::Columns((others / size.rows as f64).max(1.0)),
@@ -356,7 +450,7 @@ fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64
         let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
         stored = accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
     }
-    from_memory(accesses, &column.name, again) + copied + stored
+    from_memory(facts, again) + copied + stored
 }
 
 /// What is loaded again and again, and how often.
@@ -368,14 +462,14 @@ enum Again {
 }
 
 /// The cycles of what comes from memory more than once.
-fn from_memory(accesses: &[AccessInfo], column: &str, again: Again) -> f64 {
-    let cycles = accesses.iter().filter(|a| !a.stored).map(|access| {
-        let times = match (&again, depends(access, column)) {
+fn from_memory(facts: &Facts, again: Again) -> f64 {
+    let cycles = facts.accesses.iter().filter(|a| !a.stored).map(|access| {
+        let times = match (&again, depends(access, &facts.column.name)) {
             (Again::Rows(times), false) | (Again::Columns(times), true) => *times,
             _ => 1.0,
         };
         let bytes = access.elements * access.bytes as f64;
-        bytes * (times - 1.0) * if bytes > NEAR { FAR_BYTE } else { NEAR_BYTE }
+        bytes * (times - 1.0) * if bytes > NEAR { facts.far_byte(access) } else { NEAR_BYTE }
     });
     cycles.sum()
 }
