@@ -162,9 +162,9 @@ impl Cpu {
         lacking.then_some("registers for tiles (AMX)")
     }
 
-    /// Are factors of products that are computed, or of which terms lie far apart, put into panels? Wider vectors have not been
-    /// measured.
-    fn packs_factors(&self) -> bool {
+    /// Are vectors half a line of the caches, or less? What is done for such processors alone has not been measured with wider
+    /// vectors.
+    fn has_narrow_vectors(&self) -> bool {
         self.vector_bytes <= 32
     }
 

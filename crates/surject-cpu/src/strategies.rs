@@ -20,6 +20,7 @@ pub use blocks::Blocks;
 pub use columns::Columns;
 pub use forms::Scans;
 pub use streams::Streams;
+pub(crate) use tiles::FAR;
 pub use tiles::Tiles;
 pub use transposes::Transposes;
 pub use units::Units;

@@ -1,7 +1,7 @@
 //! Expressions whose kernels come from here by themselves.
 
 use crate::Cpu;
-use crate::strategies::Windows;
+use crate::strategies::{FAR, Windows};
 use surject_codegen::kernels::contraction::Factor;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Strategy, choose};
@@ -28,9 +28,7 @@ const MANY: i64 = 96;
 const LARGE: f64 = 16e6;
 const ALIGNED: i64 = 64;
 
-/// The bytes between terms of a row beyond which tiles read a page for each, and the terms from which on it pays to put them into
-/// panels.
-const FAR: i64 = 1024;
+/// The terms from which on it pays to put rows into panels whose terms lie [`FAR`] apart.
 const LONG: i64 = 512;
 
 /// The fewest terms that lie next to each other where columns do not: so many are transposed at once.
@@ -61,13 +59,14 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.gathers() {
         return Err("some of the factors are gathered");
     }
-    if expression.has_formulas() && !cpu.packs_factors() {
+    if expression.has_formulas() && !cpu.has_narrow_vectors() {
         return Err("the formulas of its results would be written for every row of a tile");
     }
     let depends = |a: &AccessInfo, name: &str| a.stride(name) != 0;
     let accesses = expression.accesses();
     let of_terms = |a: &&AccessInfo| !a.stored && sum.loops.iter().any(|term| depends(a, term));
-    let factors = factors(cpu, expression, &accesses.iter().filter(of_terms).collect::<Vec<_>>());
+    let loads: Vec<&AccessInfo> = accesses.iter().filter(of_terms).collect();
+    let factors = factors(cpu, expression, &loads);
     let [one, other] = factors.ok_or("it does not multiply two tensors")?;
     if [&one, &other].iter().any(|f| f.bytes != expression.element_bytes()) {
         return Err("factors are converted");
@@ -80,11 +79,14 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if rows.operations > 0 {
         return Err("a factor of rows that is computed would be computed again for blocks of columns");
     }
+    if columns.operations > 0 && expression.has_formulas() {
+        return Err("formulas of its factors would be computed again for blocks of rows");
+    }
     let (columns, rows) = (&columns.access, &rows.access);
     if depends(rows, &column.name) {
         return Err("both factors depend on the results that lie next to each other");
     }
-    if rows.guarded && expression.is_batched() && !cpu.packs_factors() {
+    if rows.guarded && expression.is_batched() && !cpu.has_narrow_vectors() {
         return Err("the panels of grouped windows are filled with masks");
     }
     if columns.guarded || accesses.iter().any(|a| a.guarded && !of_terms(&a)) {
@@ -98,7 +100,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     let apart = terms.iter().filter(|l| l.extent > 1).map(|l| rows.stride(&l.name).abs()).min();
     let products = terms.iter().map(|l| l.extent).product::<i64>();
     let far = apart.is_some_and(|by| by * rows.bytes as i64 > FAR);
-    if far && !(cpu.packs_factors() && products >= LONG) {
+    if far && !(cpu.has_narrow_vectors() && products >= LONG) {
         return Err("the terms of a row lie far from each other");
     }
     let of_rows = || loops.iter().rev().filter(|l| depends(rows, &l.name) && !depends(columns, &l.name));
@@ -130,7 +132,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
 
 /// The factors of a product: two tensors, or what is computed of some.
 fn factors(cpu: &Cpu, expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]> {
-    if cpu.packs_factors()
+    if cpu.has_narrow_vectors()
         && let Some(factors) = expression.factors()
     {
         return Some(factors);

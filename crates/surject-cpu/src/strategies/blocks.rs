@@ -154,7 +154,7 @@ impl Blocks {
             if !depends(access, &rows.name) {
                 cost += read * (tasks - 1) as f64 * facts.far_byte(access);
                 // Each line that a tile reads lies in another page.
-                if !facts.has_wide_vectors && size.columns * (access.bytes as i64) <= LINE {
+                if facts.has_narrow_vectors && size.columns * (access.bytes as i64) <= LINE {
                     let tiles = rows.extent as f64 / size.rows as f64;
                     cost += access.elements / size.columns as f64 * tiles * PAGE;
                 }
@@ -167,9 +167,11 @@ impl Blocks {
         directives.dedup();
         Some(Proposal { schedule: Schedule { directives }, cost })
     }
-    /// A schedule of tiles of a size that read panels, each of which all rows of a task need before the next one is filled, and
-    /// its cost. Tiles that are as wide as several lines read the factors where they lie as fast, and vectors that are lines have
-    /// not been measured.
+
+    /// A schedule of tiles of a size that read panels, and its cost. A task has blocks of rows and of columns. For each block of
+    /// terms it fills a panel of columns, which all of its rows need before the next one is filled. Where rows have a panel too, a
+    /// task has several panels of columns for one of rows. (K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
+    /// Multiplication", 2008.) Tiles that are several lines wide read the factors where they lie as fast.
     fn with_panel(
         &self,
         facts: &Facts,
@@ -178,7 +180,7 @@ impl Blocks {
     ) -> Option<Proposal> {
         let Facts { column, rows, loops, accesses, left, .. } = facts;
         let bytes = columns.bytes as i64;
-        if facts.has_wide_vectors
+        if !facts.has_narrow_vectors
             || size.columns * bytes > LINE
             || rows.extent < PANEL_ROWS
             || accesses.iter().any(|a| a.guarded)
@@ -232,7 +234,8 @@ impl Blocks {
         let filled = (again.product::<i64>() * parts(tiles[0], high)) as f64;
         let all = loops.iter().map(|l| l.extent as f64).product::<f64>();
         let mut cost = facts.of_sums(size) + all * bytes as f64 * 2.0 * terms.count * NEAR_BYTE;
-        cost += columns.elements * filled * (1.0 / facts.lanes as f64 + PACKED);
+        let operations = facts.right.as_ref().map_or(0, |right| right.operations);
+        cost += filled * panel_cost(columns, operations, facts.lanes);
         cost += columns.elements * bytes as f64 * (filled - 1.0) * facts.far_byte(columns);
         let of_rows = accesses.iter().filter(|a| !a.stored && depends(a, &rows.name));
         cost += of_rows
@@ -244,7 +247,7 @@ impl Blocks {
         directives.push(Directive::Accumulate { blocks: terms.blocks.clone(), at });
         if let Some(left) = left {
             directives.push(Directive::Pack { tensor: "left".to_string(), at: terms.blocks.clone() });
-            cost += panel_cost(left, facts.lanes) * columns_apart as f64;
+            cost += panel_cost(&left.access, left.operations, facts.lanes) * columns_apart as f64;
         }
         let right = if facts.right.is_some() { "right".to_string() } else { columns.tensor.to_string() };
         directives.push(Directive::Pack { tensor: right, at: right_at });

@@ -1,6 +1,5 @@
 //! Sums of several rows and vectors of results in registers.
 
-use super::non_temporal::LINE;
 use super::{Nest, fused, row, work};
 use crate::Cpu;
 use surject_codegen::kernels::contraction::Factor;
@@ -32,17 +31,17 @@ pub(super) struct Facts {
     pub(super) work: f64,
     /// How values are computed.
     pub(super) values: Vec<Directive>,
-    /// Are vectors a whole line?
-    pub(super) has_wide_vectors: bool,
+    /// [`Cpu::has_narrow_vectors`]
+    pub(super) has_narrow_vectors: bool,
 }
 
-/// Is a factor of rows not read where it lies? It is computed, or its terms lie so far from each other that each is in a page of
-/// its own.
-fn is_packed(factor: &Factor, terms: &[LoopInfo]) -> bool {
-    /// The bytes between terms.
-    const FAR: i64 = 1024;
+/// The bytes between terms of a row beyond which tiles read a page for each.
+pub(crate) const FAR: i64 = 1024;
+
+/// Is a factor of rows not read where it lies, as its terms lie [`FAR`] apart?
+fn is_far(factor: &Factor, terms: &[LoopInfo]) -> bool {
     let apart = terms.iter().filter(|l| l.extent > 1).map(|l| factor.access.stride(&l.name).abs()).min();
-    factor.operations > 0 || apart.is_some_and(|by| by * factor.bytes as i64 > FAR)
+    apart.is_some_and(|by| by * factor.bytes as i64 > FAR)
 }
 
 impl Facts {
@@ -63,10 +62,10 @@ impl Facts {
         let summed: Vec<LoopInfo> =
             reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect();
         let (mut left, mut right) = (None, None);
-        if cpu.packs_factors()
+        if cpu.has_narrow_vectors()
             && let Some([of_rows, of_columns]) = expression.factors()
         {
-            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && is_packed(f, &summed));
+            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && is_far(f, &summed));
             right = Some(of_columns).filter(|f| f.access.stride(&column.name) != 0 && f.operations > 0);
         }
         let products = loops.iter().chain(&summed).map(|l| l.extent as f64).product::<f64>();
@@ -84,7 +83,7 @@ impl Facts {
             right,
             work: (work(expression) - products * computed as f64).max(products),
             values: values(cpu, expression),
-            has_wide_vectors: cpu.vector_bytes as i64 >= LINE,
+            has_narrow_vectors: cpu.has_narrow_vectors(),
         })
     }
 
@@ -122,7 +121,7 @@ impl Facts {
     pub(super) fn far_byte(&self, access: &AccessInfo) -> f64 {
         const PAGE_BYTES: i64 = 2048;
         let apart = access.stride(&self.rows.name).abs() * access.bytes as i64;
-        if self.has_wide_vectors || apart < PAGE_BYTES { 0.12 } else { 0.5 }
+        if self.has_narrow_vectors && apart >= PAGE_BYTES { 0.5 } else { 0.12 }
     }
 
     fn find(&self, name: &str) -> Option<&LoopInfo> {
@@ -225,7 +224,7 @@ pub(super) struct TileSize {
 /// The columns of a panel of all terms that leaves most of the second cache to what else is read. Wider vectors have been
 /// measured with as many as there are.
 fn panel_columns(cpu: &Cpu, facts: &Facts) -> i64 {
-    if cpu.vector_bytes > 32 {
+    if !facts.has_narrow_vectors {
         return WIDE;
     }
     let terms: i64 = facts.summed.iter().map(|l| l.extent).fold(1, i64::saturating_mul);
@@ -285,7 +284,7 @@ impl Strategy for Tiles {
         for size in sizes {
             let blocks = (facts.column.extent + size.columns - 1) / size.columns;
             let near = panel_columns(&self.0, &facts) / size.columns;
-            let few = if facts.has_wide_vectors { FEW } else { 1 };
+            let few = if facts.has_narrow_vectors { 1 } else { FEW };
             let some =
                 (2..=(WIDE / size.columns).min(near).min(blocks / few)).rev().find(|n| blocks % n == 0);
             let both = some
@@ -386,7 +385,8 @@ impl Tiles {
             packed.push(("left".to_string(), inner));
             // Tiles have too few rows to be transposed.
             let lanes = if left.access.stride(&rows.name) == 1 { 1 } else { facts.lanes };
-            cost += STRIDED * panel_cost(left, lanes) * blocks_of_columns(facts, (size, outermost)) as f64;
+            let once = STRIDED * panel_cost(&left.access, left.operations, lanes);
+            cost += once * blocks_of_columns(facts, (size, outermost)) as f64;
         }
         packed.sort();
         packed.dedup();
@@ -417,9 +417,9 @@ fn blocks_of_columns(facts: &Facts, (size, outermost): (&TileSize, Outermost)) -
     }
 }
 
-/// The cycles of a panel of all elements of a factor.
-pub(super) fn panel_cost(factor: &Factor, lanes: i64) -> f64 {
-    factor.access.elements * (PACKED + (1.0 + factor.operations as f64) / lanes as f64)
+/// The cycles of a panel of all elements of a factor, each of which takes so many operations.
+pub(super) fn panel_cost(factor: &AccessInfo, operations: usize, lanes: i64) -> f64 {
+    factor.elements * (PACKED + (1.0 + operations as f64) / lanes as f64)
 }
 
 /// The loop whose iterations are tiles of rows.
