@@ -20,8 +20,8 @@ pub use blocks::Blocks;
 pub use columns::Columns;
 pub use forms::Scans;
 pub use streams::Streams;
-pub(crate) use tiles::FAR;
 pub use tiles::Tiles;
+pub(crate) use tiles::is_far;
 pub use transposes::Transposes;
 pub use units::Units;
 pub use windows::Windows;
@@ -109,6 +109,11 @@ pub(crate) fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopIn
     directives
 }
 
+/// How many parts of a size all are.
+fn parts(all: i64, by: i64) -> i64 {
+    all / by + i64::from(all % by != 0)
+}
+
 /// The loops over the points of a schedule, in order, and what makes them.
 struct Nest {
     /// Their names and how often they run, outermost first.
@@ -157,6 +162,12 @@ impl Nest {
 
     fn position(&self, name: &str) -> Option<usize> {
         self.loops.iter().position(|l| l.name == name)
+    }
+
+    /// The inner part of a loop that is split, else the loop.
+    fn inner(&self, name: String) -> String {
+        let inner = format!("{name}.i");
+        if self.position(&inner).is_some() { inner } else { name }
     }
 
     /// Blocks of a loop stand where the loop stood, its lanes inside of everything.

@@ -1,7 +1,7 @@
 //! Expressions whose kernels come from here by themselves.
 
 use crate::Cpu;
-use crate::strategies::{FAR, Windows};
+use crate::strategies::{Windows, is_far};
 use surject_codegen::kernels::contraction::Factor;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Strategy, choose};
@@ -28,7 +28,7 @@ const MANY: i64 = 96;
 const LARGE: f64 = 16e6;
 const ALIGNED: i64 = 64;
 
-/// The terms from which on it pays to put rows into panels whose terms lie [`FAR`] apart.
+/// The terms from which on it pays to put rows into panels whose terms lie far apart ([`is_far`]).
 const LONG: i64 = 512;
 
 /// The fewest terms that lie next to each other where columns do not: so many are transposed at once.
@@ -97,10 +97,8 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if columns.stride(&column.name) != 1 && !terms.iter().any(next) {
         return Err("the factors of neighbours do not lie next to each other");
     }
-    let apart = terms.iter().filter(|l| l.extent > 1).map(|l| rows.stride(&l.name).abs()).min();
     let products = terms.iter().map(|l| l.extent).product::<i64>();
-    let far = apart.is_some_and(|by| by * rows.bytes as i64 > FAR);
-    if far && !(cpu.has_narrow_vectors() && products >= LONG) {
+    if is_far(rows, &terms) && !(cpu.has_narrow_vectors() && products >= LONG) {
         return Err("the terms of a row lie far from each other");
     }
     let of_rows = || loops.iter().rev().filter(|l| depends(rows, &l.name) && !depends(columns, &l.name));

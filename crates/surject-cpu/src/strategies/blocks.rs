@@ -2,7 +2,7 @@
 
 use super::non_temporal::LINE;
 use super::tiles::{Facts, NEAR, NEAR_BYTE, PACKED, PAGE, TileSize, depends, panel_bytes, panel_cost};
-use super::{Nest, PointLoop};
+use super::{Nest, PointLoop, parts};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
@@ -224,13 +224,10 @@ impl Blocks {
             around = inside;
         }
         nest.share_all(&self.0, &around);
-        let inner = format!("{around}.i");
-        let at = if nest.position(&inner).is_some() { inner } else { around };
-        let inner = format!("{right_at}.i");
-        let right_at = if nest.position(&inner).is_some() { inner } else { right_at };
-        let is_of_columns = |name: &str| loops.iter().any(|l| depends(columns, &l.name) && l.name == name);
+        let (at, right_at) = (nest.inner(around), nest.inner(right_at));
         // How often a panel is filled, and a row is read.
-        let again = loops.iter().filter(|l| l.name != rows.name && !is_of_columns(&l.name)).map(|l| l.extent);
+        let again =
+            loops.iter().filter(|l| l.name != rows.name && !depends(columns, &l.name)).map(|l| l.extent);
         let filled = (again.product::<i64>() * parts(tiles[0], high)) as f64;
         let all = loops.iter().map(|l| l.extent as f64).product::<f64>();
         let mut cost = facts.of_sums(size) + all * bytes as f64 * 2.0 * terms.count * NEAR_BYTE;
@@ -253,11 +250,6 @@ impl Blocks {
         directives.push(Directive::Pack { tensor: right, at: right_at });
         Some(Proposal { schedule: Schedule { directives }, cost })
     }
-}
-
-/// How many parts of a size all are.
-fn parts(all: i64, by: i64) -> i64 {
-    (all + by - 1) / by
 }
 
 /// The size of parts of at most a size that are as large as each other.

@@ -35,13 +35,12 @@ pub(super) struct Facts {
     pub(super) has_narrow_vectors: bool,
 }
 
-/// The bytes between terms of a row beyond which tiles read a page for each.
-pub(crate) const FAR: i64 = 1024;
-
-/// Is a factor of rows not read where it lies, as its terms lie [`FAR`] apart?
-fn is_far(factor: &Factor, terms: &[LoopInfo]) -> bool {
-    let apart = terms.iter().filter(|l| l.extent > 1).map(|l| factor.access.stride(&l.name).abs()).min();
-    apart.is_some_and(|by| by * factor.bytes as i64 > FAR)
+/// Do the terms of a row lie so far apart that tiles would read a page for each?
+pub(crate) fn is_far(rows: &AccessInfo, terms: &[LoopInfo]) -> bool {
+    /// The bytes between terms.
+    const FAR: i64 = 1024;
+    let apart = terms.iter().filter(|l| l.extent > 1).map(|l| rows.stride(&l.name).abs()).min();
+    apart.is_some_and(|by| by * rows.bytes as i64 > FAR)
 }
 
 impl Facts {
@@ -65,11 +64,15 @@ impl Facts {
         if cpu.has_narrow_vectors()
             && let Some([of_rows, of_columns]) = expression.factors()
         {
-            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && is_far(f, &summed));
+            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && is_far(&f.access, &summed));
             right = Some(of_columns).filter(|f| f.access.stride(&column.name) != 0 && f.operations > 0);
         }
-        let products = loops.iter().chain(&summed).map(|l| l.extent as f64).product::<f64>();
         let computed: usize = [&left, &right].into_iter().flatten().map(|f| f.operations).sum();
+        let mut work = work(expression);
+        if computed > 0 {
+            let products = loops.iter().chain(&summed).map(|l| l.extent as f64).product::<f64>();
+            work = (work - products * computed as f64).max(products);
+        }
         Ok(Facts {
             lanes,
             column,
@@ -81,7 +84,7 @@ impl Facts {
             accesses,
             left,
             right,
-            work: (work(expression) - products * computed as f64).max(products),
+            work,
             values: values(cpu, expression),
             has_narrow_vectors: cpu.has_narrow_vectors(),
         })
@@ -350,7 +353,7 @@ impl Tiles {
             at = format!("{at}.o");
         }
         nest.share(&self.0, *work);
-        let at = if nest.position(&format!("{at}.i")).is_some() { format!("{at}.i") } else { at };
+        let at = nest.inner(at);
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
         let mut cost = facts.of_sums(size) + traffic(facts, (size, outermost), others);

@@ -1,5 +1,6 @@
 //! Sums of products by the matrix unit of a CPU.
 
+use super::parts;
 use crate::Cpu;
 use surject_codegen::kernels::contraction::{MatrixUnit, UnitFactors, UnitTiles};
 use surject_codegen::kernels::expression::Expression;
@@ -26,11 +27,6 @@ struct Loops {
     rows: Vec<String>,
     column: String,
     term: String,
-}
-
-/// How many of a size fill all of them.
-fn parts(all: i64, by: i64) -> i64 {
-    all / by + i64::from(all % by != 0)
 }
 
 impl Strategy for Units {
