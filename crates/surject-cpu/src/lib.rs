@@ -25,6 +25,7 @@ pub mod write;
 use std::sync::Arc;
 use strategies::{Blocks, Columns, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
 use surject_codegen::kernels::ability::Ability;
+use surject_codegen::kernels::contraction::Side;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
@@ -214,6 +215,10 @@ impl Native for Cpu {
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
         taken::takes(self, expression)
+    }
+
+    fn stores_first(&self, expression: &Expression) -> Vec<Side> {
+        taken::stored::factors_first(self, expression)
     }
 }
 

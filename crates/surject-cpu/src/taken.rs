@@ -8,6 +8,7 @@ use surject_codegen::kernels::machine::{Strategy, choose};
 use surject_codegen::kernels::schedule::Directive;
 
 pub(crate) mod rows;
+pub(crate) mod stored;
 
 /// The products below which a kernel that does several assignments at once saves more than tiles do.
 const FEW: f64 = 2e6;

@@ -45,6 +45,15 @@ pub struct Factor {
     pub access: AccessInfo,
 }
 
+/// A factor of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// That of the rows.
+    Left,
+    /// That of the columns.
+    Right,
+}
+
 /// The parts of a sum of products.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
@@ -189,6 +198,19 @@ impl Expression {
             Some(Factor { operations, bytes, access: AccessInfo { guarded, ..access } })
         };
         Some([factor(parts.left)?, factor(parts.right)?])
+    }
+
+    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: those of terms lie next to
+    /// each other in that of rows, and those of columns in that of columns.
+    pub(crate) fn factor(&self, side: Side) -> Option<(NodeId, Vec<LoopId>)> {
+        let parts = self.sides().filter(|parts| parts.term.is_none())?;
+        let Node::Reduce { loops: terms, .. } = &self.dag[parts.sum].node else { return None };
+        let (value, order) = match side {
+            Side::Left => (parts.left, self.loops.iter().chain(terms).copied().collect::<Vec<LoopId>>()),
+            Side::Right => (parts.right, terms.iter().chain(&self.loops).copied().collect()),
+        };
+        let deps = self.dag[value].deps;
+        Some((value, order.into_iter().filter(|&l| deps.contains(l)).collect()))
     }
 
     /// The only two loads that a term is computed of, without conditions and positions, and the term.

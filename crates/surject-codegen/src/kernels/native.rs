@@ -1,5 +1,6 @@
 //! Kernels of the kernel IR as parts of compiled programs.
 
+use super::contraction::Side;
 use super::expression::Expression;
 use super::legal::{Arithmetic, legal_for};
 use super::machine::Machine;
@@ -40,6 +41,11 @@ pub trait Native: Machine {
     /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of an expression? An
     /// error says why not, or why nobody knows.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
+
+    /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it.
+    fn stores_first(&self, _: &Expression) -> Vec<Side> {
+        Vec::new()
+    }
 
     /// The same of rows that run by themselves: everything else that they need is stored.
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;

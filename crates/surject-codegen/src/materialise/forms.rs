@@ -56,8 +56,9 @@ impl From<CodegenError> for Unmade {
 }
 
 /// The forms and their names, in the order in which they are tried. The last one fits always.
-const FORMS: [(&str, Try); 13] = [
+const FORMS: [(&str, Try); 14] = [
     ("kernel of the kernel IR", |stores, attempt| stores.taken(attempt)),
+    ("factor stored first", |stores, attempt| stores.factor_first(attempt)),
     ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
     ("scan", |stores, attempt| stores.scanned(attempt)),
     ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt)?)),
@@ -111,6 +112,11 @@ impl<'a> Stores<'a> {
     /// What the machine's strategies take.
     fn taken(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         Ok(Outcome::Kernels(vec![self.kernel_of_ir(&attempt.whole)??]))
+    }
+
+    /// What the machine's strategies take once factors are stored.
+    fn factor_first(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
+        Ok(Outcome::Kernels(self.product_of_stored(&attempt.whole)??))
     }
 
     /// Windows side by side.

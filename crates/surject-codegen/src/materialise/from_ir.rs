@@ -1,7 +1,8 @@
 //! Kernels that the kernel IR makes, as kernels of a program.
 
 use crate::CodegenError;
-use crate::expression::dag::{Buf, buf};
+use crate::expression::address::LoopId;
+use crate::expression::dag::{Buf, Dag, NodeId, buf};
 use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
@@ -152,6 +153,22 @@ pub(crate) fn rows(
     Ok(Ok(Kernel { form: Form { name: ROWS, refused: Vec::new() }, ..kernel }))
 }
 
+/// The sizes of memory for a value over these loops, whose rows lie apart so that several of them do not meet in the same sets of
+/// the first cache.
+fn apart(dag: &Dag, loops: &[LoopId], value: NodeId) -> Vec<i64> {
+    /// The bytes after which lines meet in the same set, and those of a few rows that tiles read at once, of a block of terms.
+    const SETS: i64 = 4096;
+    const ROWS: i64 = 640;
+    let mut sizes: Vec<i64> = loops.iter().map(|&l| dag.extent(l)).collect();
+    let Some(last) = sizes.last_mut() else { return sizes };
+    let each = dag[value].dtype.size() as i64;
+    let beyond = *last * each % SETS;
+    if *last * each >= SETS / 2 && !(ROWS..=SETS - ROWS).contains(&beyond) {
+        *last += (SETS + ROWS - beyond) % SETS / each;
+    }
+    sizes
+}
+
 /// How much of what an expression reads the program computes.
 enum Computed {
     Nothing,
@@ -200,6 +217,36 @@ impl Stores<'_> {
             }
         });
         Ok(made("product", whole, &taken?, variables, scheduled))
+    }
+
+    /// The kernels of a product some of whose factors are better stored first, if the machine takes it then.
+    pub(crate) fn product_of_stored(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+        let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
+        let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
+        let expression = expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))?;
+        let sides = scheduled.machine.stores_first(&expression);
+        need(!sides.is_empty(), "no factor of a product is better stored before it")?;
+        let (mut rest, mut kernels) = (whole.clone(), Vec::new());
+        let (temporaries, tails) = (self.temporaries.len(), self.tails.clone());
+        for side in sides {
+            let (value, loops) = expression.factor(side).ok_or(Refused("it does not multiply two values"))?;
+            let sizes = apart(&rest.dag, &loops, value);
+            match self.stored_first_in(&mut rest, value, &loops, &sizes) {
+                Ok((kernel, _)) => kernels.push(kernel),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        match self.kernel_of_ir(&rest) {
+            Ok(product) => Ok(product.map(|product| {
+                kernels.push(product);
+                kernels
+            })),
+            Err(refused) => {
+                self.temporaries.truncate(temporaries);
+                self.tails = tails;
+                Err(refused)
+            }
+        }
     }
 
     /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?
