@@ -316,6 +316,37 @@ fn rows_are_kernels_of_the_kernel_ir() {
     }
 }
 
+/// Products of many pairs of matrices are kernels of the kernel IR too where they run together with rows: a task has a range of rows,
+/// of which the last of a product may be short. Columns that tiles do not divide are read where they lie, others from panels.
+#[test]
+fn ranges_of_rows_of_many_products_are_kernels_of_the_kernel_ir() {
+    for (rows, terms, columns) in [(160, 48, 192), (131, 61, 251), (250, 64, 160)] {
+        let text = format!(
+            "func main(q: f32[3,{rows},{terms}], k: f32[3,{columns},{terms}], v: f32[3,{columns},{terms}]) -> (r) {{
+  s : f32[3,{rows},{columns}] =:+ over b<3, i<{rows}, j<{columns}, h<{terms} at [b,i,j]: q[b,i,h] * k[b,j,h]
+  m : f32[3,{rows}] =:max over b<3, i<{rows}, j<{columns} at [b,i]: s[b,i,j]
+  e : f32[3,{rows},{columns}] =: over b<3, i<{rows}, j<{columns}: exp(s[b,i,j] / 8.0 f32 - m[b,i] / 8.0 f32)
+  r : f32[3,{rows},{terms}] =:+ over b<3, i<{rows}, j<{terms}, h<{columns} at [b,i,j]: e[b,i,h] * v[b,h,j]
+}}
+"
+        );
+        let program = surject::ir::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        let args = random_args(program.main().expect("a function"), 3);
+        let expected = surject::ir::interp::run(&program, "main", &args).expect("it runs");
+        let kernels = scheduled(Some("avx2"), Schedules::default(), Which::Chosen).expect("a CPU");
+        let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+        let target = Target::named("avx2").expect("a CPU");
+        let lowered = lower_with(&program, "main", &target, &lower).expect("it is lowered");
+        let plan = lowered.plan.to_string();
+        let products = |line: &str| line.matches("kernel `product`").count();
+        let fused = plan.lines().filter(|line| line.contains("fused:")).map(products).max();
+        assert_eq!(fused, Some(2), "{rows} x {terms} x {columns}:\n{plan}");
+        let found = lowered.interpret(&args, Default::default()).expect("it runs");
+        let report = compare(&found[0], &expected[0], 1e-5, 1e-5);
+        assert!(report.passed(), "{rows} x {terms} x {columns}\n{report}");
+    }
+}
+
 /// Panels of kernels lie on the stack of a thread, and the thread of a caller may have next to none.
 #[test]
 fn callers_with_little_stack_run_compiled_programs() {

@@ -25,7 +25,7 @@ pub mod write;
 use std::sync::Arc;
 use strategies::{Blocks, Columns, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
 use surject_codegen::kernels::ability::Ability;
-use surject_codegen::kernels::contraction::Side;
+use surject_codegen::kernels::contraction::StoredFactor;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
 use surject_codegen::kernels::machine::{Machine, Strategy};
@@ -217,7 +217,20 @@ impl Native for Cpu {
         taken::takes(self, expression)
     }
 
-    fn stores_first(&self, expression: &Expression) -> Vec<Side> {
+    fn rows_of_tile(&self, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
+        strategies::ranges::rows_of_tile(self, expression, rows)
+    }
+
+    fn ranges_of_rows(
+        &self,
+        expression: &Expression,
+        loops: &[String],
+        most: i64,
+    ) -> Result<Schedule, &'static str> {
+        strategies::ranges::schedule(self, expression, loops, most)
+    }
+
+    fn stores_first(&self, expression: &Expression) -> Vec<StoredFactor> {
         taken::stored::factors_first(self, expression)
     }
 }

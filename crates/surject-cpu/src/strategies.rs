@@ -10,6 +10,7 @@ mod blocks;
 mod columns;
 mod forms;
 pub(crate) mod non_temporal;
+pub(crate) mod ranges;
 mod streams;
 mod tiles;
 mod transposes;
@@ -201,6 +202,26 @@ impl Nest {
             self.jammed.push(inner.name.clone());
             self.loops.push(inner);
         }
+    }
+
+    /// Splits a loop; both parts stand where it stood.
+    fn split_named(&mut self, name: &str, by: i64) {
+        if let Some(at) = self.position(name) {
+            self.split(at, by);
+        }
+    }
+
+    /// A loop stands directly inside of another, outside of which it stood.
+    fn move_inside(&mut self, name: &str, outer: &str) {
+        if let (Some(at), Some(to)) = (self.position(name), self.position(outer)) {
+            let moved = self.loops.remove(at);
+            self.loops.insert(to, moved);
+        }
+    }
+
+    /// The iterations of these loops are tasks.
+    fn share_loops<'a>(&mut self, names: impl Iterator<Item = &'a String>) {
+        self.directives.extend(names.map(|name| Directive::Parallel(name.clone(), Level::Task)));
     }
 
     /// Splits a loop; the inner part stands inside of everything.

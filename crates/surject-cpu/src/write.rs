@@ -30,10 +30,12 @@ mod control;
 mod convert;
 mod matrix;
 mod memory;
+mod pointers;
 mod value;
 
 use crate::Cpu;
 use memory::Stack;
+use pointers::Addresses;
 use std::collections::{BTreeSet, HashMap};
 use surject_codegen::code::{self, Builder, Declaration, Elem, Function, Item, Linkage, Module, Type};
 use surject_codegen::kernels::mlir::Done;
@@ -135,6 +137,8 @@ struct Writer<'k> {
     is_past: bool,
     /// The memory on the stack.
     stack: Stack,
+    /// The addresses of the innermost loop that is open.
+    addresses: Addresses,
     /// The statement that has no form.
     fault: Option<String>,
 }
@@ -150,6 +154,7 @@ impl<'k> Writer<'k> {
             calls: BTreeSet::new(),
             is_past: false,
             stack: Stack::default(),
+            addresses: Addresses::default(),
             fault: None,
         }
     }

@@ -136,3 +136,26 @@ fn memory_of_a_kernel_fits_the_stack_of_a_thread() {
     let error = tasks(&kernel(&memories(1, (1 << 17) + 1))).unwrap_err();
     assert!(error.to_string().contains("a memory has at most 524288"), "{error}");
 }
+
+/// What a loop does not change of an address stands before it; where neighbours are too far apart for an index, a pointer goes along.
+/// An address that a value of the loop is part of, and one in a loop that has another inside, are found where they are needed.
+#[test]
+fn pointers_go_along_with_the_innermost_loop() {
+    let text = "
+kernel sums(a: read f32[4096], b: read f32[4096], out: write f32[16]) {
+  %0 = splat 0.0 : f32
+  for %1 = 0 to 16 parallel(task) {
+    %9 = for %2 = 0 to 30 step 2 carry(%3 = %0) {
+      %4 = load a[17*%1 + %2 + 3] : f32
+      %5 = load b[64*%2 + %1 + 128] : f32
+      %10 = index 3*%2 : i64
+      %6 = load b[%10] : f32
+      %7 = fma %4, %5, %3 : f32
+      %8 = add %7, %6 : f32
+      yield %8
+    } : f32
+    store %9, out[%1]
+  }
+}";
+    insta::assert_snapshot!(module([&kernel(text)]).unwrap().text());
+}

@@ -226,6 +226,17 @@ impl Dag {
         mut ids: HashMap<NodeId, NodeId>,
         lin: &dyn Fn(&Lin) -> Option<Lin>,
     ) -> Option<NodeId> {
+        self.import_into(from, root, &mut ids, lin)
+    }
+
+    /// As [`Dag::import`], where it is kept what nodes become.
+    pub fn import_into(
+        &mut self,
+        from: &Dag,
+        root: NodeId,
+        ids: &mut HashMap<NodeId, NodeId>,
+        lin: &dyn Fn(&Lin) -> Option<Lin>,
+    ) -> Option<NodeId> {
         for id in from.all_reachable(&[root]) {
             if !ids.contains_key(&id) {
                 let data = &from[id];

@@ -54,6 +54,15 @@ pub enum Side {
     Right,
 }
 
+/// A factor that is better stored before a product is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredFactor {
+    /// Which.
+    pub side: Side,
+    /// The columns of a panel, if it has panels; they divide all.
+    pub panel: Option<i64>,
+}
+
 /// The parts of a sum of products.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
@@ -200,17 +209,27 @@ impl Expression {
         Some([factor(parts.left)?, factor(parts.right)?])
     }
 
-    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: those of terms lie next to
-    /// each other in that of rows, and those of columns in that of columns.
+    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: terms lie next to each other
+    /// in that of rows, and columns of their last loop in that of columns, which has panels of them.
     pub(crate) fn factor(&self, side: Side) -> Option<(NodeId, Vec<LoopId>)> {
         let parts = self.sides().filter(|parts| parts.term.is_none())?;
         let Node::Reduce { loops: terms, .. } = &self.dag[parts.sum].node else { return None };
-        let (value, order) = match side {
-            Side::Left => (parts.left, self.loops.iter().chain(terms).copied().collect::<Vec<LoopId>>()),
-            Side::Right => (parts.right, terms.iter().chain(&self.loops).copied().collect()),
+        let (value, other) = match side {
+            Side::Left => (parts.left, parts.right),
+            Side::Right => (parts.right, parts.left),
         };
-        let deps = self.dag[value].deps;
-        Some((value, order.into_iter().filter(|&l| deps.contains(l)).collect()))
+        let (own, others) = (self.dag[value].deps, self.dag[other].deps);
+        let (both, alone): (Vec<LoopId>, Vec<LoopId>) =
+            self.loops.iter().filter(|&&l| own.contains(l)).partition(|&&l| others.contains(l));
+        let terms = terms.iter().copied().filter(|&l| own.contains(l));
+        let order = match side {
+            Side::Left => both.into_iter().chain(alone).chain(terms).collect(),
+            Side::Right => {
+                let (last, blocks) = alone.split_last()?;
+                both.into_iter().chain(blocks.iter().copied()).chain(terms).chain([*last]).collect()
+            }
+        };
+        Some((value, order))
     }
 
     /// The only two loads that a term is computed of, without conditions and positions, and the term.

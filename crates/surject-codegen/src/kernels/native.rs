@@ -1,6 +1,6 @@
 //! Kernels of the kernel IR as parts of compiled programs.
 
-use super::contraction::Side;
+use super::contraction::StoredFactor;
 use super::expression::Expression;
 use super::legal::{Arithmetic, legal_for};
 use super::machine::Machine;
@@ -43,7 +43,7 @@ pub trait Native: Machine {
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
 
     /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it.
-    fn stores_first(&self, _: &Expression) -> Vec<Side> {
+    fn stores_first(&self, _: &Expression) -> Vec<StoredFactor> {
         Vec::new()
     }
 
@@ -52,6 +52,23 @@ pub trait Native: Machine {
 
     /// The same of rows of which kernels that run together do some at a time: the schedule whose tasks are these parts.
     fn takes_parts(&self, _: &Expression, _: &Parts) -> Result<Schedule, &'static str> {
+        Err("kernels of the machine run by themselves")
+    }
+
+    /// The rows of a tile, if others can run some rows of this product at a time, which are a loop of this name, and all columns of
+    /// them.
+    fn rows_of_tile(&self, _: &Expression, _rows: &str) -> Result<i64, &'static str> {
+        Err("kernels of the machine run by themselves")
+    }
+
+    /// The schedule of such a product whose tasks are the iterations of all of these loops but the last, which is that of rows, and
+    /// ranges of so many rows.
+    fn ranges_of_rows(
+        &self,
+        _: &Expression,
+        _loops: &[String],
+        _most: i64,
+    ) -> Result<Schedule, &'static str> {
         Err("kernels of the machine run by themselves")
     }
 

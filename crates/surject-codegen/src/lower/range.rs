@@ -34,6 +34,7 @@ impl Recipe {
                 crate::lower::contraction::emit_range((dag, output), c, schedule, target, *scratch, most)
             }
             Recipe::Columns(columns) => columns.range(target, when),
+            Recipe::Product(_) => Err(CodegenError::malformed("a product of the kernel IR without a kernel")),
         }
     }
 }

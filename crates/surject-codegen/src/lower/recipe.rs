@@ -49,6 +49,39 @@ pub enum Recipe {
     },
     /// Reductions down columns.
     Columns(Columns),
+    /// Many products of the kernel IR.
+    Product(Product),
+}
+
+/// Many products that the kernel IR makes, a range of rows at a time, with all columns of it.
+#[derive(Clone, Debug)]
+pub struct Product {
+    /// The expression.
+    pub(crate) whole: Pulled,
+    /// The loops that both factors depend on.
+    pub batch: Vec<LoopId>,
+    /// The loop of rows.
+    pub rows: LoopId,
+    /// The rows of a tile.
+    pub high: i64,
+    /// The bytes of all columns of a product, and of a row, which are read.
+    pub columns: i64,
+    pub row: i64,
+}
+
+impl Product {
+    /// The loops of parts: rows go fastest.
+    pub fn loops(&self) -> Vec<LoopId> {
+        self.batch.iter().copied().chain([self.rows]).collect()
+    }
+
+    /// The columns, and as many rows at once as stay in a cache of a thread beside them.
+    fn block(&self, target: &Target) -> BlockColumns {
+        /// More rows at once save nothing.
+        const MOST: i64 = 60;
+        let rows = (target.l2_share_bytes as i64 / 2 / self.row.max(1)).min(MOST);
+        BlockColumns { bytes: self.columns, rows: (rows / self.high * self.high).max(self.high) }
+    }
 }
 
 /// A way to cut the work of a kernel into parts.
@@ -163,6 +196,7 @@ impl Recipe {
         match self {
             Recipe::Row { dag, .. } | Recipe::Tiles { dag, .. } => dag,
             Recipe::Columns(columns) => &columns.dag,
+            Recipe::Product(product) => &product.whole.dag,
         }
     }
 
@@ -175,7 +209,7 @@ impl Recipe {
             Recipe::Tiles { dag, output, contraction, schedule, scratch, .. } => {
                 Some(Recipe::Tiles { dag, output, contraction, schedule, scratch, whole: true })
             }
-            Recipe::Columns(_) => None,
+            Recipe::Columns(_) | Recipe::Product(_) => None,
         }
     }
 
@@ -221,6 +255,9 @@ impl Recipe {
                 counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
             }
             Recipe::Columns(columns) => counts.push(columns.dag.extent(columns.rows())),
+            Recipe::Product(product) => {
+                counts.push(product.loops().iter().map(|&l| product.whole.dag.extent(l)).product());
+            }
         }
         counts.retain(|&n| n > 1);
         counts
@@ -267,6 +304,12 @@ impl Recipe {
             Recipe::Columns(columns) => {
                 let (weights, all) = weights(&columns.dag, &[columns.rows()], 1);
                 (all == parts).then_some(Cut { parts, weights, piece: None, segment: None })
+            }
+            Recipe::Product(product) => {
+                let dag = &product.whole.dag;
+                let (weights, all) = weights(dag, &product.loops(), 1);
+                let segment = Some(dag.extent(product.rows));
+                (all == parts).then_some(Cut { parts, weights, piece: None, segment })
             }
         }
     }
@@ -321,6 +364,13 @@ impl Recipe {
                 found.read(&[columns.output.root], None);
                 found.stores(columns.output.to, 1, None);
             }
+            Recipe::Product(Product { whole: Pulled { outputs, .. }, .. }) => {
+                found.read(&outputs.iter().map(|o| o.root).collect::<Vec<NodeId>>(), None);
+                for output in outputs {
+                    let size = Elem::in_memory(dag[output.root].dtype).size();
+                    found.stores(output.to, size, Some(&output.address));
+                }
+            }
         }
         found.found
     }
@@ -331,6 +381,7 @@ impl Recipe {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => None,
             Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),
+            Recipe::Product(product) => Some(product.block(target)),
         }
     }
 
@@ -339,6 +390,15 @@ impl Recipe {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => 1,
             Recipe::Tiles { contraction: c, .. } => c.high(),
+            Recipe::Product(product) => product.high,
+        }
+    }
+
+    /// The rows of a tile that is always whole, so that it has some around a range; 1 where there are none.
+    pub fn whole_step(&self) -> i64 {
+        match self {
+            Recipe::Tiles { contraction: c, .. } => c.high(),
+            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 1,
         }
     }
 
@@ -346,14 +406,14 @@ impl Recipe {
     pub(crate) fn joined(&self) -> Option<&Columns> {
         match self {
             Recipe::Columns(columns) => Some(columns),
-            Recipe::Row { .. } | Recipe::Tiles { .. } => None,
+            Recipe::Row { .. } | Recipe::Tiles { .. } | Recipe::Product(_) => None,
         }
     }
 
     /// The cycles of one core that ranges take longer than the kernel of all parts.
     pub fn lost_in_ranges(&self, target: &Target) -> f64 {
         match self {
-            Recipe::Row { .. } | Recipe::Columns(_) => 0.0,
+            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 0.0,
             Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target),
         }
     }
@@ -361,7 +421,7 @@ impl Recipe {
     /// Bytes of packed rows for a range of so many parts.
     pub fn row_bytes(&self, most: i64, target: &Target) -> i64 {
         match self {
-            Recipe::Row { .. } | Recipe::Columns(_) => 0,
+            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 0,
             Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most),
         }
     }
@@ -369,7 +429,7 @@ impl Recipe {
     /// The scratch memory for packed rows.
     pub fn rows(&self) -> Option<Buf> {
         match self {
-            Recipe::Row { .. } | Recipe::Columns(_) => None,
+            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => None,
             Recipe::Tiles { scratch, .. } => Some(scratch.1),
         }
     }

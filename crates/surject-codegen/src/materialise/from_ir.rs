@@ -4,17 +4,21 @@ use crate::CodegenError;
 use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag, NodeId, buf};
 use crate::expression::tail::may_have_tails;
+use crate::kernels::contraction::StoredFactor;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
 use crate::kernels::schedule::{Axis, AxisKind, Schedule, resolve};
 use crate::lower::kernel::{Form, Kernel};
+use crate::lower::recipe::{Product, Recipe};
 use crate::lower::{self, in_place};
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
 use crate::schedule;
+use crate::schedule::non_temporal::LINE;
 use crate::schedule::refused::{Fit, Refused, need};
+use std::sync::Arc;
 use surject_ir::{Statement, StatementKind, TensorType, Var};
 
 /// The kernel of a launch, whose tensors lie in these places.
@@ -153,20 +157,42 @@ pub(crate) fn rows(
     Ok(Ok(Kernel { form: Form { name: ROWS, refused: Vec::new() }, ..kernel }))
 }
 
-/// The sizes of memory for a value over these loops, whose rows lie apart so that several of them do not meet in the same sets of
-/// the first cache.
+/// The sizes of memory for a value over these loops. Its rows begin with lines, an odd number of them apart, so that lines of some
+/// columns are in all sets of the first cache; and rows that are long are so far apart that blocks of terms of a few are, too.
 fn apart(dag: &Dag, loops: &[LoopId], value: NodeId) -> Vec<i64> {
-    /// The bytes after which lines meet in the same set, and those of a few rows that tiles read at once, of a block of terms.
-    const SETS: i64 = 4096;
-    const ROWS: i64 = 640;
+    /// The lines after which one has the same set again, and those of a block of terms.
+    const SETS: i64 = 64;
+    const BLOCK: i64 = 10;
     let mut sizes: Vec<i64> = loops.iter().map(|&l| dag.extent(l)).collect();
-    let Some(last) = sizes.last_mut() else { return sizes };
-    let each = dag[value].dtype.size() as i64;
-    let beyond = *last * each % SETS;
-    if *last * each >= SETS / 2 && !(ROWS..=SETS - ROWS).contains(&beyond) {
-        *last += (SETS + ROWS - beyond) % SETS / each;
+    let line = (LINE / dag[value].dtype.size() as i64).max(1);
+    if let Some(last) = sizes.last_mut() {
+        let mut lines = (*last + line - 1) / line;
+        let beyond = lines % SETS;
+        if lines >= SETS / 2 && !(BLOCK..=SETS - BLOCK).contains(&beyond) {
+            lines += (SETS + BLOCK - beyond) % SETS;
+        }
+        *last = (lines | 1) * line;
     }
     sizes
+}
+
+/// Many products of which others run ranges of rows.
+fn product_of_rows(whole: &Pulled, expression: &Expression, scheduled: &Scheduled) -> Fit<Product> {
+    let product = expression.product().ok_or(Refused("it is no sum of products"))?;
+    let dag = &whole.dag;
+    let is_wide = |name: &&String| expression.id(name).is_some_and(|l| dag.extent(l) > 1);
+    let of = |names: &[String]| -> Vec<LoopId> {
+        names.iter().filter(is_wide).filter_map(|name| expression.id(name)).collect()
+    };
+    let (rows, columns) = (of(&product.rows), of(&product.columns));
+    let &[rows] = &rows[..] else { return Err(Refused("rows of many products have several loops")) };
+    let high = scheduled.machine.rows_of_tile(expression, &expression.name(rows)).map_err(Refused)?;
+    let batch = expression.loops.iter().copied();
+    let batch = batch.filter(|l| dag.extent(*l) > 1 && *l != rows && !columns.contains(l)).collect();
+    let terms: i64 = of(&product.terms).iter().map(|&l| dag.extent(l)).product();
+    let bytes = terms * expression.element_bytes() as i64;
+    let columns = bytes * columns.iter().map(|&l| dag.extent(l)).product::<i64>();
+    Ok(Product { whole: whole.clone(), batch, rows, high, columns, row: bytes })
 }
 
 /// How much of what an expression reads the program computes.
@@ -198,38 +224,49 @@ impl Stores<'_> {
             )?;
             let results = &self.function.body.results;
             let is_result = whole.outputs.iter().all(|o| results.contains(&Var(o.to.0)));
-            need(
-                is_result || !expression.is_batched(),
-                "many products are better made together with what needs them",
-            )?;
+            if expression.is_batched() {
+                let recipe = product_of_rows(whole, &expression, scheduled);
+                return match is_result && matches!(self.computed(&expression), Computed::Nothing) {
+                    true => Ok((expression, recipe.ok())),
+                    false => Ok((expression, Some(recipe?))),
+                };
+            }
             need(
                 is_result || !is_mostly_stored(&expression),
                 "what is larger than all that it is made of is better made row by row with what needs it",
             )?;
             match self.computed(&expression) {
-                Computed::Some if expression.is_batched() => {
-                    Err(Refused("many products are better made together with their factors"))
-                }
                 Computed::Most => Err(Refused(
                     "a factor that is computed is larger than all else, and better made row by row",
                 )),
-                Computed::Nothing | Computed::Some => Ok(expression),
+                Computed::Nothing | Computed::Some => Ok((expression, None)),
             }
         });
-        Ok(made("product", whole, &taken?, variables, scheduled))
+        let (expression, recipe) = taken?;
+        let made = made("product", whole, &expression, variables, scheduled);
+        Ok(made.map(|made| Kernel { recipe: recipe.map(|r| Arc::new(Recipe::Product(r))), ..made }))
     }
 
     /// The kernels of a product some of whose factors are better stored first, if the machine takes it then.
     pub(crate) fn product_of_stored(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
         let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
-        let expression = expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))?;
-        let sides = scheduled.machine.stores_first(&expression);
-        need(!sides.is_empty(), "no factor of a product is better stored before it")?;
+        let variables = self.function.vars.len();
+        let factors = scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
+        need(!factors.is_empty(), "no factor of a product is better stored before it")?;
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
         let (temporaries, tails) = (self.temporaries.len(), self.tails.clone());
-        for side in sides {
-            let (value, loops) = expression.factor(side).ok_or(Refused("it does not multiply two values"))?;
+        for StoredFactor { side, panel } in factors {
+            let factor = |w: &Self, rest: &Pulled| {
+                let expression = expression(rest, variables, &|at| w.buffer_type(at))?;
+                expression.factor(side).ok_or(Refused("it does not multiply two values"))
+            };
+            let (mut value, mut loops) = factor(self, &rest)?;
+            if let (Some(panel), Some(&column)) = (panel, loops.last()) {
+                let blocked = rest.in_blocks(column, panel).ok_or(Refused("a panel of columns is too large"))?;
+                rest = blocked.whole;
+                (value, loops) = factor(self, &rest)?;
+            }
             let sizes = apart(&rest.dag, &loops, value);
             match self.stored_first_in(&mut rest, value, &loops, &sizes) {
                 Ok((kernel, _)) => kernels.push(kernel),

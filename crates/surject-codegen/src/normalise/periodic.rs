@@ -8,7 +8,7 @@ use crate::Target;
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
-use crate::normalise::pulled::Pulled;
+use crate::normalise::pulled::{Blocked, Pulled};
 
 /// Rows that fill three quarters of their vectors are not short, nor are longer ones.
 const VECTOR: u64 = 16;
@@ -63,22 +63,9 @@ pub(crate) fn find(pulled: &Pulled, target: &Target) -> Option<(Pulled, Periodic
         return Some((whole, Periodic { rows, row, values }));
     }
     // The loop over rows becomes one over blocks and one over the rows of a block.
-    let mut new = Dag::default();
-    new.extents.clone_from(&dag.extents);
-    let inner = new.add_loop(block)?;
-    new.extents[rows.0 as usize] = count / block;
-    let place = Lin::var(rows).times(block)?.plus(&Lin::var(inner), 1)?;
-    let split = |lin: &Lin| lin.substitute(rows, &place);
-    let mut blocks = Vec::new();
-    for output in outputs {
-        let root = new.import(dag, output.root, &split)?;
-        blocks.push(Output { address: split(&output.address)?, root, ..output.clone() });
-    }
-    let values = values.iter().map(|&v| new.import(dag, v, &split)).collect::<Option<Vec<_>>>()?;
-    let at = outer.iter().position(|&l| l == rows)?;
-    let mut all = outer.clone();
-    all.insert(at + 1, inner);
-    Some((Pulled { dag: new, outer: all, outputs: blocks }, Periodic { rows: inner, row, values }))
+    let Blocked { whole, inner, ids } = pulled.in_blocks(rows, block)?;
+    let values = values.iter().map(|v| ids.get(v).copied()).collect::<Option<Vec<_>>>()?;
+    Some((whole, Periodic { rows: inner, row, values }))
 }
 
 /// The values that depend on the position in the row, and on no other loop, if all others run through rows and the

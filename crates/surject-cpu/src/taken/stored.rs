@@ -2,8 +2,8 @@
 
 use super::LONG;
 use crate::Cpu;
-use crate::strategies::is_far;
-use surject_codegen::kernels::contraction::{Factor, Side};
+use crate::strategies;
+use surject_codegen::kernels::contraction::{Factor, Side, StoredFactor};
 use surject_codegen::kernels::expression::{Expression, LoopInfo};
 
 /// The products below which a kernel that does several assignments at once saves more.
@@ -15,7 +15,7 @@ const SHARED: f64 = 64.0;
 /// The factors that tiles would compute again and again, or of rows whose terms lie far apart, if many results need them.
 /// Measured beside the emitter's with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
 /// is at 0.92 to 0.97 once it is stored, and smaller products lose on two threads.
-pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<Side> {
+pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFactor> {
     if !cpu.has_narrow_vectors() || expression.unit_factors().is_some() {
         return Vec::new();
     }
@@ -29,10 +29,18 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<Side> {
     let is_shared = |factor: &Factor| {
         extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED
     };
-    let is_far = extents(&mut terms.iter()) < LONG as f64 && is_far(&left.access, &terms);
+    let is_far = extents(&mut terms.iter()) < LONG as f64 && strategies::is_far(&left.access, &terms);
     let of_rows = left.operations > 0 || is_far;
-    let of_columns = right.operations > 0 && expression.has_formulas();
-    let sides = [(Side::Left, of_rows, left), (Side::Right, of_columns, right)].into_iter();
-    let first = sides.filter(|(_, first, factor)| products >= FEW && *first && is_shared(factor));
-    first.map(|(side, ..)| side).collect()
+    // Ranges of rows of many products read columns where they lie.
+    let is_batched = expression.is_batched();
+    let is_next = |l: &LoopInfo| l.extent > 1 && right.access.stride(&l.name) == 1;
+    let lies = loops.iter().any(is_next) && !strategies::is_far(&right.access, &terms);
+    let of_columns = match is_batched {
+        true => right.operations > 0 || !lies,
+        false => right.operations > 0 && expression.has_formulas(),
+    };
+    let sides = [(Side::Left, of_rows && !is_batched, left), (Side::Right, of_columns, right)].into_iter();
+    let first = sides.filter(|(_, first, factor)| (products >= FEW || is_batched) && *first && is_shared(factor));
+    let panel = strategies::ranges::panel(cpu, expression).filter(|_| is_batched);
+    first.map(|(side, ..)| StoredFactor { side, panel: panel.filter(|_| side == Side::Right) }).collect()
 }

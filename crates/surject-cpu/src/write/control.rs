@@ -250,8 +250,17 @@ impl<'k> Writer<'k> {
             self.values.insert(param, name);
             carried.push(Carry { name, init, ty: of(self.ty(param)) });
         }
-        let body = self.region(body)?;
-        let results = self.results(results);
+        let addresses = self.addresses((bounds[0], *step, variable), body, &mut carried)?;
+        let around = std::mem::replace(&mut self.addresses, addresses);
+        self.b.open();
+        self.scope(|writer| writer.statements(&body.body))?;
+        let yields = body.yields.iter().map(|&v| Ok((self.value(v)?, of(self.ty(v)))));
+        let mut yields = yields.collect::<Done<Vec<_>>>()?;
+        let addresses = std::mem::replace(&mut self.addresses, around);
+        yields.extend(self.next_pointers(&addresses));
+        let body = self.b.close(yields);
+        let mut results = self.results(results);
+        results.resize_with(carried.len(), || self.b.fresh());
         self.b.define(results, Op::For { variable, bounds, carried, body });
         Ok(())
     }

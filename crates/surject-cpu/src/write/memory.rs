@@ -116,6 +116,16 @@ impl Writer<'_> {
             let at = self.b.op(Op::same("arith.addi", [at, offsets], all));
             return Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?));
         }
+        let by = place.at.lane;
+        if place.offset.is_none() && (lanes == 1 || (-1..=1).contains(&by)) {
+            let further = if lanes > 1 && by == -1 { 1 - lanes as i64 } else { 0 };
+            let from = self.first(place.mem, &place.at, further)?;
+            return Ok(match by {
+                by if lanes == 1 || by == 1 => Lie::Run(from),
+                0 => Lie::Same(from),
+                _ => Lie::Back(from),
+            });
+        }
         let mut at = self.affine(&place.at)?;
         if let Some(offset) = place.offset {
             let (value, own) = (self.value(offset)?, self.ty(offset));
@@ -358,8 +368,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn prefetch(&mut self, mem: Mem, at: &Affine, wanted: Wanted) -> Done<()> {
-        let at = self.affine(at)?;
-        let from = self.address(mem, Index::At(at))?;
+        let from = self.first(mem, at, 0)?;
         let asked = match wanted {
             Wanted::Read => Prefetched::Read(AT_ONCE),
             Wanted::Soon => Prefetched::Read(SOON),

@@ -5,7 +5,7 @@ use crate::code::{Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol,
 use crate::expression::dag::{Buf, Dag};
 use crate::lower::emit::{Bounds, Emitter, ScopeId};
 use crate::lower::kernel::{Form, Kernel};
-use crate::lower::recipe::Access;
+use crate::lower::recipe::{Access, Recipe};
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
 use crate::program::fuse::{Chain, Member, World, in_place_between, part_of_ir};
@@ -46,7 +46,7 @@ impl Around {
 fn around_range(chain: &Chain, memory: Buf) -> Around {
     let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
     reading.fold(Around::default(), |around, member| {
-        let step = member.recipe.step();
+        let step = member.recipe.whole_step();
         around.max(Around { before: step - 1, after: (step - chain.most % step) % step })
     })
 }
@@ -414,8 +414,12 @@ impl Writing<'_> {
             let target = self.em.arith(each, "arith.divui", done, ranges);
             self.point(each, targets, target);
         }
+        let next = self.em.arith(each, "arith.addi", range, self.one);
         for (i, table) in std::mem::take(&mut self.tables).into_iter().enumerate() {
-            self.call(each, format!("part{i}"), [low, high], table);
+            // A product has a task for a range of rows, others for a row.
+            let is_product = matches!(*self.chain.members[i].recipe, Recipe::Product(_));
+            let parts = if is_product { [range, next] } else { [low, high] };
+            self.call(each, format!("part{i}"), parts, table);
         }
         let bounds = Bounds { low: begin, high: until, step: self.one };
         self.em.close_loop(each, range, &bounds, &[]);
@@ -448,6 +452,9 @@ impl Writing<'_> {
 fn parts(chain: &Chain, world: &World<'_>) -> Result<Vec<Kernel>, CodegenError> {
     let part = |member: &Member| {
         let (when, alone) = (chain.when(member, world), chain.is_alone(member, world));
+        if let Recipe::Product(product) = &*member.recipe {
+            return part_of_ir::product(product, member.kernel, chain.most, world);
+        }
         part_of_ir::kernel(member, (&when, &alone), world).unwrap_or_else(|Refused(reason)| {
             let part = member.recipe.range(&member.cut, chain.most, world.target, (&when, &alone))?;
             let form = Form { refused: vec![(part_of_ir::NAME, reason)], ..part.form };

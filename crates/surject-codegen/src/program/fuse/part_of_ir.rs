@@ -1,4 +1,4 @@
-//! Rows of a chain that the kernel IR makes.
+//! Rows and products of a chain that the kernel IR makes.
 
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::expression::tail::may_have_tails;
@@ -6,6 +6,7 @@ use crate::kernels::expression::Expression;
 use crate::kernels::native::Parts;
 use crate::kernels::schedule::{Ahead, PartLoop};
 use crate::lower::kernel::Kernel;
+use crate::lower::recipe::Product;
 use crate::materialise::from_ir;
 use crate::program::fuse::{Member, World};
 use crate::schedule::non_temporal::{self, LINE};
@@ -37,6 +38,25 @@ pub(super) fn kernel(
     let schedule = scheduled.machine.takes_parts(&expression, &parts).map_err(Refused)?;
     let made = from_ir::range("rows", &expression, &schedule, (world.variables, scheduled));
     Ok(made.map(|made| Kernel { cycles: world.kernels[member.kernel].cycles, ..made }))
+}
+
+/// The kernel of a product whose tasks are ranges of so many rows, in place of that of all rows.
+pub(super) fn product(
+    product: &Product,
+    kernel: usize,
+    most: i64,
+    world: &World<'_>,
+) -> Result<Kernel, CodegenError> {
+    let malformed = |Refused(reason)| CodegenError::malformed(reason);
+    let scheduled = world.scheduled.ok_or(Refused("the machine has no strategies")).map_err(malformed)?;
+    let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
+    let expression = from_ir::expression(&product.whole, world.variables, &ty).map_err(malformed)?;
+    let names: Vec<String> = product.loops().into_iter().map(|l| expression.name(l)).collect();
+    let schedule = scheduled.machine.ranges_of_rows(&expression, &names, most);
+    let schedule = schedule.map_err(|reason| malformed(Refused(reason)))?;
+    let made = from_ir::range("product", &expression, &schedule, (world.variables, scheduled))?;
+    let whole = &world.kernels[kernel];
+    Ok(Kernel { cycles: whole.cycles, in_place: whole.in_place.clone(), ..made })
 }
 
 /// What the kernel of a range prefetches. `streams` says that its results may go past the caches.

@@ -1,0 +1,91 @@
+//! Products of which others run some rows at a time.
+
+use super::Nest;
+use super::non_temporal::LINE;
+use super::tiles::{Facts, TileSize, is_far};
+use crate::Cpu;
+use surject_codegen::kernels::contraction::Factor;
+use surject_codegen::kernels::expression::{AccessInfo, Expression, Tensor};
+use surject_codegen::kernels::schedule::{Directive, Schedule};
+
+/// The rows of a tile, if the factor of columns can be read where it lies.
+pub(crate) fn rows_of_tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
+    Ok(tile(cpu, expression, rows)?.1.rows)
+}
+
+/// The schedule whose tasks are ranges of rows. The tiles of a block of columns follow each other: the first cache has their columns.
+/// But where results of rows begin inside of lines, and the second cache has all columns, tiles go along rows, so that both parts of a
+/// line are stored soon after each other.
+pub(crate) fn schedule(
+    cpu: &Cpu,
+    expression: &Expression,
+    loops: &[String],
+    most: i64,
+) -> Result<Schedule, &'static str> {
+    let (rows, batch) = loops.split_last().ok_or("no loop of rows")?;
+    let (facts, size) = tile(cpu, expression, rows)?;
+    let inside = |name: &String| *name == facts.column.name || loops.contains(name);
+    let others = facts.loops.iter().map(|l| &l.name).filter(|name| !inside(name));
+    let order = loops.iter().chain(others).chain([&facts.column.name]);
+    let mut nest = Nest::new(&order.filter_map(|name| expression.find(name)).collect::<Vec<_>>());
+    let (range, tiles) = (format!("{rows}.o"), format!("{rows}.i"));
+    nest.split_named(rows, most);
+    nest.jam(&tiles, size.rows);
+    nest.vectorise(&facts.column.name, size.columns);
+    let begins_lines = |a: &AccessInfo| !a.stored || a.stride(rows) * a.bytes as i64 % LINE == 0;
+    if facts.accesses.iter().all(begins_lines) || !has_near_columns(cpu, expression, batch) {
+        nest.move_inside(&format!("{tiles}.o"), &format!("{}.o", facts.column.name));
+    }
+    nest.share_loops(batch.iter().chain([&range]));
+    let mut directives = nest.directives();
+    directives.extend_from_slice(&facts.values);
+    let column = &facts.column.name;
+    directives.extend(expression.divides_along(column).then(|| Directive::Inverse(column.clone())));
+    let left = expression.factors().map(|[left, _]| left);
+    if left.is_some_and(|l| l.operations > 0 || l.access.guarded || is_far(&l.access, &facts.summed)) {
+        directives.push(Directive::Pack { tensor: "left".into(), at: range });
+    }
+    Ok(Schedule { directives })
+}
+
+/// The columns of a tile, if they divide all columns: then the factor of columns is stored in panels, which are read in order.
+pub(crate) fn panel(cpu: &Cpu, expression: &Expression) -> Option<i64> {
+    let facts = Facts::of(cpu, expression).ok()?;
+    let columns = smallest(cpu, &facts)?.columns;
+    (facts.column.extent > columns && facts.column.extent % columns == 0).then_some(columns)
+}
+
+/// The tile whose sums take least.
+fn smallest(cpu: &Cpu, facts: &Facts) -> Option<TileSize> {
+    facts.sizes(cpu).into_iter().min_by(|a, b| facts.of_sums(a).total_cmp(&facts.of_sums(b)))
+}
+
+/// Does a share of the second cache have all columns of a product?
+fn has_near_columns(cpu: &Cpu, expression: &Expression, batch: &[String]) -> bool {
+    let Some([_, Factor { bytes, access, .. }]) = expression.factors() else { return false };
+    let products = batch.iter().filter(|name| access.stride(name) != 0).filter_map(|name| expression.find(name));
+    let products = products.map(|l| l.extent as f64).product::<f64>();
+    access.elements * bytes as f64 / products <= cpu.second_cache as f64 / 4.0
+}
+
+/// What is known of the product, and the tile whose sums take least.
+fn tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<(Facts, TileSize), &'static str> {
+    if !cpu.has_narrow_vectors() {
+        return Err("nobody has measured ranges of rows with wide vectors");
+    }
+    let facts = Facts::of(cpu, expression).map_err(|_| "it has no tiles")?;
+    if facts.rows.name != rows {
+        return Err("rows of tiles are not rows of the product");
+    }
+    let [_, columns] = expression.factors().ok_or("it does not multiply two values")?;
+    if columns.operations > 0 || columns.access.guarded {
+        return Err("a factor of columns that is computed would be computed for every range of rows");
+    }
+    // What was stored for it lies as well as it can.
+    let is_stored = matches!(columns.access.tensor, Tensor::Temporary(_));
+    if columns.access.stride(&facts.column.name) != 1 || !is_stored && is_far(&columns.access, &facts.summed) {
+        return Err("the factor of columns does not lie as tiles read it");
+    }
+    let size = smallest(cpu, &facts).ok_or("it has no tiles")?;
+    Ok((facts, size))
+}
