@@ -205,7 +205,7 @@ impl Nest {
     }
 
     /// Splits a loop; both parts stand where it stood.
-    fn split_named(&mut self, name: &str, by: i64) {
+    fn split_where_it_stands(&mut self, name: &str, by: i64) {
         if let Some(at) = self.position(name) {
             self.split(at, by);
         }

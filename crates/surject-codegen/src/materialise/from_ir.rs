@@ -249,13 +249,24 @@ impl Stores<'_> {
 
     /// The kernels of a product some of whose factors are better stored first, if the machine takes it then.
     pub(crate) fn product_of_stored(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+        let (temporaries, tails) = (self.temporaries.len(), self.tails.clone());
+        let made = self.with_stored_factors(whole);
+        if made.is_err() {
+            self.temporaries.truncate(temporaries);
+            self.tails = tails;
+        }
+        made
+    }
+
+    /// The same, where temporaries stay even if it is refused.
+    fn with_stored_factors(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
         let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
-        let factors = scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
+        let factors =
+            scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
         need(!factors.is_empty(), "no factor of a product is better stored before it")?;
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
-        let (temporaries, tails) = (self.temporaries.len(), self.tails.clone());
         for StoredFactor { side, panel } in factors {
             let factor = |w: &Self, rest: &Pulled| {
                 let expression = expression(rest, variables, &|at| w.buffer_type(at))?;
@@ -263,7 +274,8 @@ impl Stores<'_> {
             };
             let (mut value, mut loops) = factor(self, &rest)?;
             if let (Some(panel), Some(&column)) = (panel, loops.last()) {
-                let blocked = rest.in_blocks(column, panel).ok_or(Refused("a panel of columns is too large"))?;
+                let blocked =
+                    rest.in_blocks(column, panel).ok_or(Refused("a panel of columns is too large"))?;
                 rest = blocked.whole;
                 (value, loops) = factor(self, &rest)?;
             }
@@ -273,17 +285,11 @@ impl Stores<'_> {
                 Err(error) => return Ok(Err(error)),
             }
         }
-        match self.kernel_of_ir(&rest) {
-            Ok(product) => Ok(product.map(|product| {
-                kernels.push(product);
-                kernels
-            })),
-            Err(refused) => {
-                self.temporaries.truncate(temporaries);
-                self.tails = tails;
-                Err(refused)
-            }
-        }
+        let product = self.kernel_of_ir(&rest)?;
+        Ok(product.map(|product| {
+            kernels.push(product);
+            kernels
+        }))
     }
 
     /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?

@@ -8,6 +8,9 @@ use surject_codegen::kernels::contraction::Factor;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, Tensor};
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 
+/// The terms of a panel of rows, which lies on the stack.
+const MOST_TERMS: i64 = 1 << 12;
+
 /// The rows of a tile, if the factor of columns can be read where it lies.
 pub(crate) fn rows_of_tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
     Ok(tile(cpu, expression, rows)?.1.rows)
@@ -29,7 +32,7 @@ pub(crate) fn schedule(
     let order = loops.iter().chain(others).chain([&facts.column.name]);
     let mut nest = Nest::new(&order.filter_map(|name| expression.find(name)).collect::<Vec<_>>());
     let (range, tiles) = (format!("{rows}.o"), format!("{rows}.i"));
-    nest.split_named(rows, most);
+    nest.split_where_it_stands(rows, most);
     nest.jam(&tiles, size.rows);
     nest.vectorise(&facts.column.name, size.columns);
     let begins_lines = |a: &AccessInfo| !a.stored || a.stride(rows) * a.bytes as i64 % LINE == 0;
@@ -41,11 +44,16 @@ pub(crate) fn schedule(
     directives.extend_from_slice(&facts.values);
     let column = &facts.column.name;
     directives.extend(expression.divides_along(column).then(|| Directive::Inverse(column.clone())));
-    let left = expression.factors().map(|[left, _]| left);
-    if left.is_some_and(|l| l.operations > 0 || l.access.guarded || is_far(&l.access, &facts.summed)) {
+    if needs_panel(expression, &facts) {
         directives.push(Directive::Pack { tensor: "left".into(), at: range });
     }
     Ok(Schedule { directives })
+}
+
+/// Is the factor of rows computed, guarded, or far apart, so that a range has a panel of it?
+fn needs_panel(expression: &Expression, facts: &Facts) -> bool {
+    let left = expression.factors().map(|[left, _]| left);
+    left.is_some_and(|l| l.operations > 0 || l.access.guarded || is_far(&l.access, &facts.summed))
 }
 
 /// The columns of a tile, if they divide all columns: then the factor of columns is stored in panels, which are read in order.
@@ -63,7 +71,8 @@ fn smallest(cpu: &Cpu, facts: &Facts) -> Option<TileSize> {
 /// Does a share of the second cache have all columns of a product?
 fn has_near_columns(cpu: &Cpu, expression: &Expression, batch: &[String]) -> bool {
     let Some([_, Factor { bytes, access, .. }]) = expression.factors() else { return false };
-    let products = batch.iter().filter(|name| access.stride(name) != 0).filter_map(|name| expression.find(name));
+    let products =
+        batch.iter().filter(|name| access.stride(name) != 0).filter_map(|name| expression.find(name));
     let products = products.map(|l| l.extent as f64).product::<f64>();
     access.elements * bytes as f64 / products <= cpu.second_cache as f64 / 4.0
 }
@@ -83,8 +92,13 @@ fn tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<(Facts, TileSi
     }
     // What was stored for it lies as well as it can.
     let is_stored = matches!(columns.access.tensor, Tensor::Temporary(_));
-    if columns.access.stride(&facts.column.name) != 1 || !is_stored && is_far(&columns.access, &facts.summed) {
+    if columns.access.stride(&facts.column.name) != 1 || !is_stored && is_far(&columns.access, &facts.summed)
+    {
         return Err("the factor of columns does not lie as tiles read it");
+    }
+    let terms: i64 = facts.summed.iter().map(|l| l.extent).product();
+    if needs_panel(expression, &facts) && terms > MOST_TERMS {
+        return Err("a panel of rows has too many terms");
     }
     let size = smallest(cpu, &facts).ok_or("it has no tiles")?;
     Ok((facts, size))

@@ -24,11 +24,11 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFac
     let Some([left, right]) = expression.factors().filter(|_| sum.sums_products) else { return Vec::new() };
     let terms: Vec<LoopInfo> = sum.loops.iter().filter_map(|term| expression.find(term)).collect();
     let loops = expression.loops();
-    let extents = |loops: &mut dyn Iterator<Item = &LoopInfo>| loops.map(|l| l.extent as f64).product::<f64>();
+    let extents =
+        |loops: &mut dyn Iterator<Item = &LoopInfo>| loops.map(|l| l.extent as f64).product::<f64>();
     let products = extents(&mut loops.iter().chain(&terms));
-    let is_shared = |factor: &Factor| {
-        extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED
-    };
+    let is_shared =
+        |factor: &Factor| extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED;
     let is_far = extents(&mut terms.iter()) < LONG as f64 && strategies::is_far(&left.access, &terms);
     let of_rows = left.operations > 0 || is_far;
     // Ranges of rows of many products read columns where they lie.
@@ -40,7 +40,8 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFac
         false => right.operations > 0 && expression.has_formulas(),
     };
     let sides = [(Side::Left, of_rows && !is_batched, left), (Side::Right, of_columns, right)].into_iter();
-    let first = sides.filter(|(_, first, factor)| (products >= FEW || is_batched) && *first && is_shared(factor));
+    let first =
+        sides.filter(|(_, first, factor)| (products >= FEW || is_batched) && *first && is_shared(factor));
     let panel = strategies::ranges::panel(cpu, expression).filter(|_| is_batched);
     first.map(|(side, ..)| StoredFactor { side, panel: panel.filter(|_| side == Side::Right) }).collect()
 }

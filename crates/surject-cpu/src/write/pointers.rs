@@ -1,56 +1,66 @@
-//! Addresses in the innermost loops: what stays the same is added to the address of a memory before the loop, and where elements of
-//! neighbouring iterations lie further apart than an instruction scales, a pointer goes along. LLVM has a pass for this, which takes a
-//! fifth of the time of a compilation.
+//! Strength reduction of addresses in the innermost loops. What a loop does not change is added before it. Where the elements of
+//! neighbouring iterations are further apart than an instruction scales an index, the loop carries a pointer. LLVM's pass for this
+//! (`loop-reduce`) is not run: it takes a fifth of the time of a compilation.
 
 use super::{Done, Writer, stored};
 use std::collections::HashSet;
 use surject_codegen::code::{self, Carry, Index, Op, Type};
 use surject_kernel::{Affine, LoopKind, Mem, Op as KernelOp, Region, Statement, Term, Value};
 
-/// More addresses than these are registers that others need.
+/// The most addresses of a loop: more would take registers from what it computes.
 const MOST: usize = 8;
 
 /// The bytes that an instruction multiplies an index by.
 const SCALES: [i64; 4] = [1, 2, 4, 8];
 
-/// Elements that lie together in an iteration: in this memory, these terms further on.
+/// Accesses whose addresses differ by constants alone.
 #[derive(Clone, Debug, PartialEq)]
-struct Together {
+struct Group {
     mem: Mem,
     terms: Vec<Term>,
 }
 
-/// How their address is found.
+/// Where the elements of a group are.
 #[derive(Clone, Copy, Debug)]
 enum Found {
-    /// A pointer goes along.
+    /// At a pointer that the loop carries.
     Pointer(code::Value),
-    /// From an address on, so many elements for each of a variable.
+    /// Behind an address, so many elements for each step of the variable of the loop.
     Indexed { base: code::Value, variable: code::Value, factor: i64 },
+}
+
+/// A pointer that a loop carries.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    pointer: code::Value,
+    /// The elements, of this type, by which it is advanced.
+    by: i64,
+    of: Type,
 }
 
 /// The addresses of a loop.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    found: Vec<(Together, Found)>,
-    /// Pointers that go along, how many elements, and of which type.
-    moved: Vec<(code::Value, i64, Type)>,
+    found: Vec<(Group, Found)>,
+    carried: Vec<Carried>,
 }
 
-/// What is done in a loop that has no other inside.
-struct Inside<'k> {
+/// The accesses of a loop without loops inside.
+struct Innermost<'k> {
+    /// Its variable.
     own: Value,
-    /// Values and memory that are not there before.
+    /// Values and memory that do not exist before the loop.
     made: HashSet<Value>,
     allocated: HashSet<Mem>,
     accesses: Vec<(Mem, &'k Affine)>,
 }
 
-impl<'k> Inside<'k> {
-    /// That of a loop; `None` where another is inside.
-    fn of(body: &'k Region) -> Option<Inside<'k>> {
+impl<'k> Innermost<'k> {
+    /// Those of a loop; `None` where another loop is inside.
+    fn of(body: &'k Region) -> Option<Innermost<'k>> {
         let own = *body.params.first()?;
-        let mut inside = Inside { own, made: HashSet::new(), allocated: HashSet::new(), accesses: Vec::new() };
+        let mut inside =
+            Innermost { own, made: HashSet::new(), allocated: HashSet::new(), accesses: Vec::new() };
         inside.region(body)?;
         inside.made.remove(&own);
         Some(inside)
@@ -80,18 +90,19 @@ impl<'k> Inside<'k> {
         Some(())
     }
 
-    /// The elements whose addresses are known but for the variable of the loop, each once, and how far apart they are in
-    /// iterations that follow each other.
-    fn together(&self) -> Vec<(Together, i64)> {
-        let mut all: Vec<(Together, i64)> = Vec::new();
+    /// The groups whose addresses depend on nothing in the loop but its variable, and the elements by which each step of that moves
+    /// them.
+    fn groups(&self) -> Vec<(Group, i64)> {
+        let mut all: Vec<(Group, i64)> = Vec::new();
         for &(mem, Affine { terms, .. }) in &self.accesses {
             let of_own = terms.iter().filter(|t| t.values.contains(&self.own)).collect::<Vec<_>>();
             let [Term { values, factor }] = of_own[..] else { continue };
             let is_known = !self.allocated.contains(&mem);
-            let is_known = is_known && terms.iter().flat_map(|t| &t.values).all(|value| !self.made.contains(value));
-            let together = Together { mem, terms: terms.clone() };
-            if values.len() == 1 && is_known && all.iter().all(|other| other.0 != together) {
-                all.push((together, *factor));
+            let is_known =
+                is_known && terms.iter().flat_map(|t| &t.values).all(|value| !self.made.contains(value));
+            let group = Group { mem, terms: terms.clone() };
+            if values.len() == 1 && is_known && all.iter().all(|other| other.0 != group) {
+                all.push((group, *factor));
             }
         }
         all
@@ -99,8 +110,7 @@ impl<'k> Inside<'k> {
 }
 
 impl Writer<'_> {
-    /// The addresses of a loop, which are found before it: its variable begins at a number, and goes on in steps. The pointers that
-    /// go along are carried.
+    /// The addresses of a loop, found before it; its variable goes from `low` on in steps. What it carries is added to `carried`.
     pub(super) fn addresses(
         &mut self,
         (low, step, variable): (code::Value, i64, code::Value),
@@ -108,37 +118,36 @@ impl Writer<'_> {
         carried: &mut Vec<Carry>,
     ) -> Done<Addresses> {
         let mut addresses = Addresses::default();
-        let Some(inside) = Inside::of(body) else { return Ok(addresses) };
-        // A sum of one term is an index as it is.
-        let worth = |w: &Self, t: &Together, factor| t.terms.len() > 1 || !w.is_scaled(t.mem, factor);
-        let together = inside.together().into_iter().filter(|(t, factor)| worth(self, t, *factor));
-        let together: Vec<(Together, i64)> = together.take(MOST).collect();
-        for (together, factor) in together {
-            let mem = together.mem;
-            let fixed = together.terms.iter().filter(|t| !t.values.contains(&inside.own)).cloned();
+        let Some(inside) = Innermost::of(body) else { return Ok(addresses) };
+        // An index that is the variable itself needs nothing before the loop.
+        let is_worth = |(g, factor): &(Group, i64)| g.terms.len() > 1 || !self.is_scaled(g.mem, *factor);
+        let groups: Vec<(Group, i64)> = inside.groups().into_iter().filter(is_worth).take(MOST).collect();
+        for (group, factor) in groups {
+            let mem = group.mem;
+            let fixed = group.terms.iter().filter(|t| !t.values.contains(&inside.own)).cloned();
             let fixed = self.affine(&Affine { terms: fixed.collect(), ..Affine::default() })?;
             let base = self.address(mem, Index::At(fixed))?;
             if self.is_scaled(mem, factor) {
-                addresses.found.push((together, Found::Indexed { base, variable, factor }));
+                addresses.found.push((group, Found::Indexed { base, variable, factor }));
                 continue;
             }
             let (first, of) = (self.times(low, factor), stored(self.kernel.mem(mem).dtype).ty(1));
             let init = self.b.op(Op::Element { pointer: base, index: Index::At(first), of });
-            let name = self.b.fresh();
-            carried.push(Carry { name, init, ty: Type::Pointer });
-            addresses.moved.push((name, factor.wrapping_mul(step), of));
-            addresses.found.push((together, Found::Pointer(name)));
+            let pointer = self.b.fresh();
+            carried.push(Carry { name: pointer, init, ty: Type::Pointer });
+            addresses.carried.push(Carried { pointer, by: factor.wrapping_mul(step), of });
+            addresses.found.push((group, Found::Pointer(pointer)));
         }
         Ok(addresses)
     }
 
-    /// The pointers of a loop in its next iteration.
+    /// The pointers that a loop carries to its next iteration.
     pub(super) fn next_pointers(&mut self, addresses: &Addresses) -> Vec<(code::Value, Type)> {
-        let next = |&(pointer, by, of): &(code::Value, i64, Type)| {
+        let next = |&Carried { pointer, by, of }: &Carried| {
             let index = Index::Number(by);
             (self.b.op(Op::Element { pointer, index, of }), Type::Pointer)
         };
-        addresses.moved.iter().map(next).collect()
+        addresses.carried.iter().map(next).collect()
     }
 
     /// The address of the first lane of an access, some elements further on.
