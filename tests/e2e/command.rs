@@ -271,6 +271,26 @@ fn kernels_run_as_native_code() {
     assert!(failure.message.contains("it needs `--backend kernel`"), "{failure}");
 }
 
+/// The schedules of `host` are those by which the command makes kernels for this processor.
+#[test]
+fn this_processor_is_a_machine() {
+    let case = own_case("softmax");
+    let folder = std::env::temp_dir().join(format!("surject-host-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
+    let file = folder.join("softmax.schedule").display().to_string();
+    let schedule = surject(&["opt", &case.program, "--emit", "schedule", "--machine", "host"]);
+    std::fs::write(&file, schedule.expect("schedules")).expect("the folder is writable");
+    let kernels = |words: &[&str]| {
+        let mut all = vec!["opt", &case.program, "--emit", "kernel", "--machine", "host"];
+        all.extend(words);
+        surject(&all).expect("kernels")
+    };
+    assert_eq!(kernels(&["--schedule", &file]), kernels(&[]));
+    let failure = surject(&["opt", &case.program, "--emit", "schedule", "--machine", "there"]);
+    let message = failure.expect_err("no such machine").message;
+    assert!(message.contains("there is no machine `there`; there are host, generic"), "{message}");
+}
+
 #[test]
 fn compiled_programs_take_kernels_that_the_user_schedules() {
     let case = own_case("softmax");

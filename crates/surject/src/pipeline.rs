@@ -214,10 +214,13 @@ impl From<surject_mlir::CompileError> for Start {
     }
 }
 
+/// The name of the CPU that is like this processor.
+const HOST: &str = "host";
+
 /// The names of the machines that kernels can be made for.
 pub fn machine_names() -> Vec<&'static str> {
     let cpus = surject_cpu::Cpu::ALL.into_iter().map(|cpu| cpu.name);
-    cpus.chain(surject_gpu::Gpu::names()).collect()
+    std::iter::once(HOST).chain(cpus).chain(surject_gpu::Gpu::names()).collect()
 }
 
 /// The processor of this name that code can be made for; this one without a name.
@@ -230,7 +233,7 @@ pub fn processor_named(name: Option<&str>) -> Result<Target, Failure> {
 
 /// The machine of this name that kernels can be made for.
 pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
-    if let Some(cpu) = surject_cpu::Cpu::named(name) {
+    if let Some(cpu) = cpu_named(name) {
         return Ok(Box::new(cpu));
     }
     if let Some(gpu) = surject_gpu::Gpu::named(name) {
@@ -238,6 +241,14 @@ pub fn machine_named(name: &str) -> Result<Box<dyn Machine>, Failure> {
     }
     let all = machine_names().join(", ");
     Err(Failure::bad_input(format!("there is no machine `{name}`; there are {all}")))
+}
+
+/// The CPU of this name.
+fn cpu_named(name: &str) -> Option<surject_cpu::Cpu> {
+    match name {
+        HOST => Some(surject_cpu::Cpu::like(&Target::host())),
+        _ => surject_cpu::Cpu::named(name),
+    }
 }
 
 /// The kernels of compiled code that the kernel IR makes: with the strategies of this CPU, or else of the one that is like
@@ -250,10 +261,10 @@ pub fn scheduled(machine: Option<&str>, schedules: Schedules, which: Which) -> R
 pub fn native(machine: Option<&str>) -> Result<surject_cpu::Cpu, Failure> {
     let host = Target::host();
     let cpu = match machine {
-        Some(name) => surject_cpu::Cpu::named(name).ok_or_else(|| {
+        Some(name) => cpu_named(name).ok_or_else(|| {
             let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
             let all = all.join(", ");
-            Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {all}"))
+            Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {HOST}, {all}"))
         })?,
         None => surject_cpu::Cpu::like(&host),
     };

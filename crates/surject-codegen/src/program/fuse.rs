@@ -11,7 +11,7 @@
 //! kernels of a chain read comes from memory once if the rows are so few that the cache of the thread holds them.
 //!
 //! Rows of a chain come from the kernel IR where the machine takes them (`part_of_ir`): a task for each part, of which a call runs
-//! a range.
+//! a range. So do many products, of which a task is a range of rows.
 //!
 //! A chain may end with reductions down the columns of its rows (`columns`): every task joins its rows to a target of
 //! its own, and one more kernel joins the targets.

@@ -39,7 +39,8 @@ pub struct Arguments {
     /// Passes of MLIR to run on the module of the dialect before the e-graph, such as `canonicalize,cse`.
     #[arg(long, value_name = "PASSES")]
     mlir_passes: Option<String>,
-    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90`, `sm_90a` or `sm_100`.
+    /// The machine of the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: `generic` (without it), `host` (a CPU that is like this
+    /// processor), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90`, `sm_90a` or `sm_100`.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// Schedules for the forms `schedule`, `kernel`, `gpu`, `ptx` and `sass`: what `--emit schedule` prints, edited. In the
@@ -91,7 +92,7 @@ pub(super) enum Form {
     Llvm,
     /// Assembly of this machine.
     Asm,
-    /// The kernels of the kernel IR as MLIR for a CPU (`--machine generic`, `avx2`, `avx512` or `amx`).
+    /// The kernels of the kernel IR as MLIR for a CPU (`--machine generic`, `host`, `avx2`, `avx512` or `amx`).
     Cpu,
     /// The kernels of the kernel IR as MLIR for an NVIDIA GPU (`--machine sm_80` or `sm_90a`).
     Gpu,

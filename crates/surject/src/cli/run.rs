@@ -35,7 +35,7 @@ pub struct Arguments {
     /// What runs the program.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `avx2`, `avx512`, `amx`, `sm_80`, `sm_90a` or
+    /// The machine whose kernels the back end `kernel` runs: `generic` (without it), `host`, `avx2`, `avx512`, `amx`, `sm_80`, `sm_90a` or
     /// `sm_100`;
     /// for the back end `cuda` a GPU, without it that of the device; for `cpu` with `--schedule` a CPU, without it the one
     /// that is like this processor; for `code` a processor (`generic`, `avx2`, `avx512`), without it this one.
