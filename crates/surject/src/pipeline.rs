@@ -264,7 +264,9 @@ pub fn native(machine: Option<&str>) -> Result<surject_cpu::Cpu, Failure> {
         Some(name) => cpu_named(name).ok_or_else(|| {
             let all: Vec<&str> = surject_cpu::Cpu::ALL.iter().map(|cpu| cpu.name).collect();
             let all = all.join(", ");
-            Failure::bad_input(format!("`{name}` is no CPU, which compiled code needs; there are {HOST}, {all}"))
+            Failure::bad_input(format!(
+                "`{name}` is no CPU, which compiled code needs; there are {HOST}, {all}"
+            ))
         })?,
         None => surject_cpu::Cpu::like(&host),
     };

@@ -139,6 +139,8 @@ struct Lowering<'a> {
     whole: LoopSet,
     /// Loops whose part here is the last one, which has so many iterations.
     rest: HashMap<LoopId, i64>,
+    /// How many iterations the innermost loop has inside of a block that may be the last one.
+    short: HashMap<LoopId, Value>,
     /// May loops over points be cut where conditions change, and the pieces that are open.
     is_cut: bool,
     pieces: HashMap<LoopId, Range<i64>>,
@@ -174,6 +176,7 @@ impl<'a> Lowering<'a> {
             adding: None,
             whole: LoopSet::default(),
             rest: HashMap::new(),
+            short: HashMap::new(),
             is_cut: pieces::is_cut(expression, resolved),
             pieces: HashMap::new(),
         }

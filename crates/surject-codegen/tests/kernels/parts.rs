@@ -36,6 +36,23 @@ fn blocks_have_no_terms_that_do_not_exist() {
     assert!(kernel.contains("holds"), "{kernel}");
 }
 
+/// The last block of terms is an iteration like the others, with a bound of its own: a kernel has one copy of its tiles, and of what
+/// fills its panels. Where terms lie next to each other in a panel, the last block is by itself.
+#[test]
+fn the_last_block_of_terms_has_a_bound_of_its_own() {
+    let program = "func main(x: i32[12,19], z: i32[19,16]) -> (y) {
+  y : i32[12,16] =:+ over i<12, j<16, k<19 at [i,j]: x[i,k] * z[k,j]
+}
+";
+    let tiles = "split k0 by 8\norder k0.o k0.i\nsplit i0 by 4\nsplit i1 by 8\norder i1.o i0.o i0.i i1.i\njam i0.i\n\
+                 vectorise i1.i\naccumulate k0.o at i1.o\n";
+    let sums = |kernel: &str| kernel.matches("mul ").count() + kernel.matches("fma ").count();
+    let one = checked(program, &format!("{tiles}pack right at k0.o"));
+    assert!(one.contains("= min ") && sums(&one) == 4, "{one}");
+    let two = checked(program, &format!("{tiles}pack left at k0.o"));
+    assert!(!two.contains("= min ") && sums(&two) == 8, "{two}");
+}
+
 /// Windows of a channel: of the blocks between the first one and the last one no load has a guard for its columns.
 #[test]
 fn iterations_in_which_guards_hold_are_a_loop_by_themselves() {

@@ -3,7 +3,7 @@
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
-use crate::kernels::schedule::{Panel, PanelLoop};
+use crate::kernels::schedule::{Axis, Panel, PanelLoop};
 use surject_ir::Scalar;
 use surject_kernel::{Affine, Guard, LoopKind, Mem, Place, Space, Type, Value};
 
@@ -55,6 +55,22 @@ impl<'a> Lowering<'a> {
         resolved.values.panels.iter().filter(here).try_for_each(|panel| self.fill(panel))
     }
 
+    /// Have all panels of these blocks of terms a loop of their own over the terms of a block, which may end earlier?
+    pub(super) fn fills_short_panels(&self, axis: &Axis) -> bool {
+        let of_blocks = self.resolved.values.panels.iter().filter(|p| p.at == axis.name && p.of_blocks);
+        let is_own = |panel: &Panel| {
+            let last = panel.loops.len().saturating_sub(1);
+            panel.loops.iter().enumerate().all(|(i, l)| {
+                let is_turned = panel.turned.is_some_and(|(turned, _)| turned == i);
+                let has_terms = l.of.iter().any(|of| of.0 == axis.of);
+                !has_terms || l.of.len() == 1 && i != last && !is_turned && l.span == axis.factor
+            })
+        };
+        let others = self.resolved.values.panels.iter().filter(|p| !(p.at == axis.name && p.of_blocks));
+        of_blocks.into_iter().all(is_own)
+            && others.flat_map(|p| &p.loops).flat_map(|l| &l.of).all(|of| of.0 != axis.of)
+    }
+
     fn fill(&mut self, panel: &'a Panel) -> Lowered<()> {
         let place = |of: &(_, i64)| self.places.get(&of.0).cloned().unwrap_or_default();
         let first: Vec<Vec<Affine>> = panel.loops.iter().map(|l| l.of.iter().map(place).collect()).collect();
@@ -81,7 +97,9 @@ impl<'a> Lowering<'a> {
         for (_, (l, first)) in
             panel.loops.iter().zip(&first).take(outer).enumerate().filter(|(i, _)| !is_turned(*i))
         {
-            let own = self.b.open_for(0, l.span, 1, LoopKind::Serial, &[]).0;
+            let short = l.of.first().and_then(|of| self.short.get(&of.0).copied());
+            let span = short.map_or(l.span.into(), Affine::from);
+            let own = self.b.open_for(0, span, 1, LoopKind::Serial, &[]).0;
             at = self.at_panel_loop(l, first, (&own.into(), &at))?;
             opened += 1;
         }

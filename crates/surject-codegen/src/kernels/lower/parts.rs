@@ -27,6 +27,8 @@ pub(super) enum Part {
     Rest { number: i64, left: i64 },
     /// As many as a value says, all of them whole.
     Some { count: Value },
+    /// All, of which the last one has fewer iterations inside.
+    Uneven,
     /// That of this number, where a condition holds: it is the last one of all, with this many iterations inside.
     RestIf { condition: Value, number: Affine, left: i64 },
 }
@@ -48,6 +50,7 @@ pub(super) struct Outside {
     places: HashMap<LoopId, Affine>,
     whole: LoopSet,
     rest: HashMap<LoopId, i64>,
+    short: HashMap<LoopId, Value>,
     pieces: HashMap<LoopId, Range<i64>>,
 }
 
@@ -66,6 +69,7 @@ impl Lowering<'_> {
             places: self.places.clone(),
             whole: self.whole,
             rest: self.rest.clone(),
+            short: self.short.clone(),
             pieces: self.pieces.clone(),
         }
     }
@@ -77,6 +81,7 @@ impl Lowering<'_> {
         self.places.clone_from(&outside.places);
         self.whole = outside.whole;
         self.rest.clone_from(&outside.rest);
+        self.short.clone_from(&outside.short);
         self.pieces.clone_from(&outside.pieces);
     }
 
@@ -128,6 +133,9 @@ impl Lowering<'_> {
 
     /// The parts of a loop, in order.
     pub(super) fn parts(&self, axis: &Axis) -> Vec<Part> {
+        if let Some(&count) = self.short.get(&axis.of).filter(|_| axis.factor == 1) {
+            return vec![Part::Some { count }];
+        }
         let count = self.iterations(axis);
         match axis.kind {
             AxisKind::Unrolled if count <= WRITTEN => (0..count).map(Part::One).collect(),
@@ -185,6 +193,18 @@ impl Lowering<'_> {
         }
     }
 
+    /// The parts of a loop over blocks of terms: where nothing but loops is inside, the last block is an iteration like the others,
+    /// so that no code is there twice.
+    pub(super) fn parts_of_terms(&self, axis: &Axis) -> Vec<Part> {
+        let is_serial = |a: &Axis| a.of != axis.of || a.factor >= axis.factor || a.kind == AxisKind::Serial;
+        let all = self.resolved.reductions.values().flatten().chain([axis]);
+        let is_uneven = self.left(axis).is_some()
+            && all.into_iter().all(|a| is_serial(a) && !self.resolved.values.peeled.contains(&a.name))
+            && self.takes_rest(axis.of, axis.factor)
+            && self.fills_short_panels(axis);
+        if is_uneven { vec![Part::Uneven] } else { self.parts(axis) }
+    }
+
     /// The iterations that the last part of a cut loop has, where this is the loop over all of its parts. Agents of a GPU
     /// run the same statements: there all parts have guards.
     fn left(&self, axis: &Axis) -> Option<i64> {
@@ -222,6 +242,17 @@ impl Lowering<'_> {
             }
             Part::Some { count } => {
                 let opened = self.open(axis, (0, Affine::from(*count)), inits)?;
+                all_whole(self);
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
+            Part::Uneven => {
+                let opened = self.open(axis, (0, axis.extent.into()), inits)?;
+                let overflow = || CodegenError::overflow("a block of terms");
+                let begin = self.places.get(&axis.of).ok_or_else(overflow)?;
+                let here = Affine::from(self.expression.dag.extent(axis.of)).plus(begin, -1);
+                let (here, most) = (self.number(&here.ok_or_else(overflow)?), self.integer(axis.factor));
+                let count = self.b.binary(BinaryOp::Min, here, most);
+                self.short.insert(axis.of, count);
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
