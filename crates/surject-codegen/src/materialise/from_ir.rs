@@ -210,11 +210,15 @@ fn is_mostly_stored(expression: &Expression) -> bool {
     bytes(true) > 2.0 * bytes(false)
 }
 
-impl Stores<'_> {
+impl<'a> Stores<'a> {
+    /// Whose kernels a program takes where they are as fast.
+    fn chosen(&self) -> Option<&'a Scheduled> {
+        self.scheduled.filter(|scheduled| scheduled.which != Which::Needed)
+    }
+
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
-        let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
-        let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
+        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
         let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
@@ -260,8 +264,7 @@ impl Stores<'_> {
 
     /// The same, where temporaries stay even if it is refused.
     fn with_stored_factors(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        let chosen = self.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
-        let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
+        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
         let factors =
             scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
@@ -294,7 +297,7 @@ impl Stores<'_> {
 
     /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?
     pub(crate) fn has_rows_in_lanes(&self, whole: &Pulled) -> bool {
-        let Some(scheduled) = self.scheduled.filter(|s| s.which != Which::Needed) else { return false };
+        let Some(scheduled) = self.chosen() else { return false };
         let variables = self.function.vars.len();
         expression(whole, variables, &|at| self.buffer_type(at))
             .is_ok_and(|expression| expression.is_typed() && scheduled.machine.has_rows_in_lanes(&expression))
@@ -307,7 +310,7 @@ impl Stores<'_> {
         let schedule = schedule::choose(dag, outputs, outer, self.target);
         let free = outer.iter().copied().collect();
         let kernel = lower::rows::emit(dag, outputs, &schedule, self.target, free, None)?;
-        let scheduled = self.scheduled.filter(|s| schedule.is_transposition && s.which != Which::Needed);
+        let scheduled = self.chosen().filter(|_| schedule.is_transposition);
         let Some(scheduled) = scheduled else { return Ok(kernel) };
         let variables = self.function.vars.len();
         match rows(part, variables, &|at| self.buffer_type(at), scheduled)? {

@@ -42,6 +42,10 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFac
     let sides = [(Side::Left, of_rows && !is_batched, left), (Side::Right, of_columns, right)].into_iter();
     let first =
         sides.filter(|(_, first, factor)| (products >= FEW || is_batched) && *first && is_shared(factor));
-    let panel = strategies::ranges::panel(cpu, expression).filter(|_| is_batched);
-    first.map(|(side, ..)| StoredFactor { side, panel: panel.filter(|_| side == Side::Right) }).collect()
+    let stored = |side| {
+        let has_panels = is_batched && side == Side::Right;
+        let panel = has_panels.then(|| strategies::ranges::panel(cpu, expression)).flatten();
+        StoredFactor { side, panel }
+    };
+    first.map(|(side, ..)| stored(side)).collect()
 }

@@ -225,10 +225,20 @@ impl<'k> Writer<'k> {
 
     /// The statements of a region, and what it yields.
     fn region(&mut self, region: &Region) -> Done<Block> {
+        self.region_and(region, |_| Vec::new())
+    }
+
+    /// The same, which also yields what is made at its end.
+    fn region_and(
+        &mut self,
+        region: &Region,
+        further: impl FnOnce(&mut Self) -> Vec<(code::Value, Type)>,
+    ) -> Done<Block> {
         self.b.open();
         self.scope(|writer| writer.statements(&region.body))?;
         let yields = region.yields.iter().map(|&v| Ok((self.value(v)?, of(self.ty(v)))));
-        let yields = yields.collect::<Done<_>>()?;
+        let mut yields = yields.collect::<Done<Vec<_>>>()?;
+        yields.extend(further(self));
         Ok(self.b.close(yields))
     }
 
@@ -252,13 +262,10 @@ impl<'k> Writer<'k> {
         }
         let addresses = self.addresses((bounds[0], *step, variable), body, &mut carried)?;
         let around = std::mem::replace(&mut self.addresses, addresses);
-        self.b.open();
-        self.scope(|writer| writer.statements(&body.body))?;
-        let yields = body.yields.iter().map(|&v| Ok((self.value(v)?, of(self.ty(v)))));
-        let mut yields = yields.collect::<Done<Vec<_>>>()?;
-        let addresses = std::mem::replace(&mut self.addresses, around);
-        yields.extend(self.next_pointers(&addresses));
-        let body = self.b.close(yields);
+        let body = self.region_and(body, |writer| {
+            let addresses = std::mem::replace(&mut writer.addresses, around);
+            writer.next_pointers(&addresses)
+        })?;
         let mut results = self.results(results);
         results.resize_with(carried.len(), || self.b.fresh());
         self.b.define(results, Op::For { variable, bounds, carried, body });

@@ -117,36 +117,39 @@ impl Writer<'_> {
             return Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?));
         }
         let by = place.at.lane;
-        if place.offset.is_none() && (lanes == 1 || (-1..=1).contains(&by)) {
-            let further = if lanes > 1 && by == -1 { 1 - lanes as i64 } else { 0 };
-            let from = self.first(place.mem, &place.at, further)?;
-            return Ok(match by {
-                by if lanes == 1 || by == 1 => Lie::Run(from),
-                0 => Lie::Same(from),
-                _ => Lie::Back(from),
-            });
+        if lanes > 1 && !(-1..=1).contains(&by) {
+            let at = self.beginning(place)?;
+            let steps = self.affine_lanes(&Affine { lane: by, ..Affine::default() }, lanes)?;
+            let at = self.broadcast(at, Type::I64, lanes);
+            let at = self.b.op(Op::same("arith.addi", [at, steps], all));
+            return Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?));
         }
-        let mut at = self.affine(&place.at)?;
-        if let Some(offset) = place.offset {
-            let (value, own) = (self.value(offset)?, self.ty(offset));
-            let offset = self.converted(value, own, DType::I64)?;
-            at = self.b.op(Op::same("arith.addi", [at, offset], Type::I64));
-        }
-        match place.at.lane {
-            by if lanes == 1 || by == 1 => Ok(Lie::Run(self.address(place.mem, Index::At(at))?)),
-            0 => Ok(Lie::Same(self.address(place.mem, Index::At(at))?)),
-            -1 => {
-                let further = self.b.int(1 - lanes as i64);
-                let last = self.b.op(Op::same("arith.addi", [at, further], Type::I64));
-                Ok(Lie::Back(self.address(place.mem, Index::At(last))?))
+        let further = if lanes > 1 && by == -1 { 1 - lanes as i64 } else { 0 };
+        let from = match place.offset {
+            None => self.first(place.mem, &place.at, further)?,
+            Some(_) => {
+                let mut at = self.beginning(place)?;
+                if further != 0 {
+                    let further = self.b.int(further);
+                    at = self.b.op(Op::same("arith.addi", [at, further], Type::I64));
+                }
+                self.address(place.mem, Index::At(at))?
             }
-            by => {
-                let steps = self.affine_lanes(&Affine { lane: by, ..Affine::default() }, lanes)?;
-                let at = self.broadcast(at, Type::I64, lanes);
-                let at = self.b.op(Op::same("arith.addi", [at, steps], all));
-                Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?))
-            }
-        }
+        };
+        Ok(match by {
+            by if lanes == 1 || by == 1 => Lie::Run(from),
+            0 => Lie::Same(from),
+            _ => Lie::Back(from),
+        })
+    }
+
+    /// The number of the element that the first lane has.
+    fn beginning(&mut self, place: &Place) -> Done<code::Value> {
+        let at = self.affine(&place.at)?;
+        let Some(offset) = place.offset else { return Ok(at) };
+        let (value, own) = (self.value(offset)?, self.ty(offset));
+        let offset = self.converted(value, own, DType::I64)?;
+        Ok(self.b.op(Op::same("arith.addi", [at, offset], Type::I64)))
     }
 
     /// The lanes of a vector, the last one first.

@@ -57,18 +57,15 @@ impl<'a> Lowering<'a> {
 
     /// Have all panels of these blocks of terms a loop of their own over the terms of a block, which may end earlier?
     pub(super) fn fills_short_panels(&self, axis: &Axis) -> bool {
-        let of_blocks = self.resolved.values.panels.iter().filter(|p| p.at == axis.name && p.of_blocks);
-        let is_own = |panel: &Panel| {
+        self.resolved.values.panels.iter().all(|panel| {
+            let of_blocks = panel.at == axis.name && panel.of_blocks;
             let last = panel.loops.len().saturating_sub(1);
             panel.loops.iter().enumerate().all(|(i, l)| {
                 let is_turned = panel.turned.is_some_and(|(turned, _)| turned == i);
-                let has_terms = l.of.iter().any(|of| of.0 == axis.of);
-                !has_terms || l.of.len() == 1 && i != last && !is_turned && l.span == axis.factor
+                let is_own = of_blocks && l.of.len() == 1 && i != last && !is_turned && l.span == axis.factor;
+                is_own || l.of.iter().all(|of| of.0 != axis.of)
             })
-        };
-        let others = self.resolved.values.panels.iter().filter(|p| !(p.at == axis.name && p.of_blocks));
-        of_blocks.into_iter().all(is_own)
-            && others.flat_map(|p| &p.loops).flat_map(|l| &l.of).all(|of| of.0 != axis.of)
+        })
     }
 
     fn fill(&mut self, panel: &'a Panel) -> Lowered<()> {

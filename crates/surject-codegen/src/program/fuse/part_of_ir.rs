@@ -47,13 +47,14 @@ pub(super) fn product(
     most: i64,
     world: &World<'_>,
 ) -> Result<Kernel, CodegenError> {
-    let malformed = |Refused(reason)| CodegenError::malformed(reason);
-    let scheduled = world.scheduled.ok_or(Refused("the machine has no strategies")).map_err(malformed)?;
+    let missing = || CodegenError::malformed("the machine has no strategies");
+    let scheduled = world.scheduled.ok_or_else(missing)?;
     let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
-    let expression = from_ir::expression(&product.whole, world.variables, &ty).map_err(malformed)?;
+    let expression = from_ir::expression(&product.whole, world.variables, &ty);
+    let expression = expression.map_err(|Refused(reason)| CodegenError::malformed(reason))?;
     let names: Vec<String> = product.loops().into_iter().map(|l| expression.name(l)).collect();
     let schedule = scheduled.machine.ranges_of_rows(&expression, &names, most);
-    let schedule = schedule.map_err(|reason| malformed(Refused(reason)))?;
+    let schedule = schedule.map_err(CodegenError::malformed)?;
     let made = from_ir::range("product", &expression, &schedule, (world.variables, scheduled))?;
     let whole = &world.kernels[kernel];
     Ok(Kernel { cycles: whole.cycles, in_place: whole.in_place.clone(), ..made })
