@@ -9,7 +9,8 @@
 //! * `gather` makes gathers nodes, `complex` complex numbers pairs of nodes, `positions` and `narrow` do arithmetic on
 //!   positions, `renumber` reads reshapes without a common refinement, `facts` says what values can be.
 //! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off;
-//!   `stored_tail` is what the graph keeps of those of tensors in memory.
+//!   `stored_tail` is what the graph keeps of those of tensors in memory. `finite_marks` say which parts of such tensors are
+//!   finite.
 //! * `uses` and `inline` say which variables are evaluated where they are read.
 
 pub(crate) mod address;
@@ -19,6 +20,7 @@ pub(crate) mod complex_functions;
 pub(crate) mod compose;
 pub(crate) mod dag;
 pub(crate) mod facts;
+pub(crate) mod finite_marks;
 pub(crate) mod gather;
 pub(crate) mod inline;
 pub(crate) mod narrow;

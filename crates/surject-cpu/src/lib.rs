@@ -23,7 +23,7 @@ mod taken;
 pub mod write;
 
 use std::sync::Arc;
-use strategies::{Blocks, Columns, Dots, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
+use strategies::{Blocks, Columns, Dots, EndingAtTails, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
 use surject_codegen::kernels::expression::Expression;
@@ -254,7 +254,7 @@ impl Machine for Cpu {
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
         let cpu = || self.clone();
-        vec![
+        let all: Vec<Box<dyn Strategy>> = vec![
             Box::new(Units(cpu())),
             Box::new(Tiles(cpu())),
             Box::new(Blocks(cpu())),
@@ -266,7 +266,8 @@ impl Machine for Cpu {
             Box::new(Rows(cpu())),
             Box::new(Dots(cpu())),
             Box::new(Scalar(cpu())),
-        ]
+        ];
+        all.into_iter().map(|strategy| Box::new(EndingAtTails(strategy)) as Box<dyn Strategy>).collect()
     }
 
     fn vector_bytes(&self) -> usize {

@@ -338,6 +338,20 @@ fn row(loops: &[LoopInfo], expression: &Expression, lanes: i64) -> Option<LoopIn
     loops.iter().filter(|l| l.parallel && l.extent >= lanes).find(along).cloned()
 }
 
+/// A strategy whose loops end where a mask or a guard makes the rest the same, as far as they can.
+pub(crate) struct EndingAtTails(pub(crate) Box<dyn Strategy>);
+
+impl Strategy for EndingAtTails {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let Proposal { schedule, cost } = self.0.propose(expression)?;
+        Ok(Proposal { schedule: schedule.with_triangles(expression), cost })
+    }
+}
+
 /// Results that lie next to each other are the lanes.
 pub struct Rows(pub Cpu);
 

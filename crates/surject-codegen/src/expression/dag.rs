@@ -5,6 +5,7 @@
 //! field and address is evaluated once, and children stand before parents.
 
 use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
+use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::stored_tail::StoredTail;
 use crate::machine::elem::Elem;
 use std::collections::HashMap;
@@ -113,7 +114,11 @@ pub struct NodeData {
 }
 
 /// What is known of tensors in memory.
-pub(crate) type StoredTails = HashMap<Buf, Vec<StoredTail>>;
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) tails: HashMap<Buf, Vec<StoredTail>>,
+    pub(crate) finite: HashMap<Buf, FiniteMarks>,
+}
 
 /// The graph.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +128,7 @@ pub struct Dag {
     /// The extent of every loop.
     pub extents: Vec<i64>,
     /// What is known of tensors in memory.
-    pub(crate) tails: Arc<StoredTails>,
+    pub(crate) known: Arc<Known>,
 }
 
 impl std::ops::Index<NodeId> for Dag {

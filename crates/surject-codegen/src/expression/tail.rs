@@ -8,7 +8,7 @@
 //! business of whoever asks: a sum needs a value of zero, which may be looked at when the kernel runs.
 //!
 //! Tensors in memory have tails too ([`StoredTail`]). They are found where a tensor is written, and kept with the graph of
-//! every kernel that reads it ([`Dag::tails`]).
+//! every kernel that reads it ([`Dag::known`]).
 
 use crate::expression::address::{Guard, Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
@@ -26,18 +26,25 @@ pub(crate) struct Digit {
     pub(crate) coeff: i64,
 }
 
-/// Where a tail meets the rest of its loop, by the positions along other loops: the sum of these and of `offset`. The tail
-/// has the positions from there on ([`Side::After`]) or those before ([`Side::Before`]).
+/// Where a tail meets the rest of its loop, by the positions along other loops: the sum of these and of `offset`, divided and
+/// rounded up. The tail has the positions from there on ([`Side::After`]) or those before ([`Side::Before`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) digits: Vec<Digit>,
     pub(crate) offset: i64,
+    /// Larger than 1 where the loop runs in steps of several positions.
+    pub(crate) divisor: i64,
 }
 
 impl Edge {
-    fn of(lin: &Lin, dag: &Dag) -> Edge {
+    fn of(lin: &Lin, divisor: i64, dag: &Dag) -> Edge {
         let digits = lin.terms.iter().map(|&(l, coeff)| Digit { l, modulus: dag.extent(l), coeff });
-        Edge { digits: digits.collect(), offset: lin.offset }
+        Edge { digits: digits.collect(), offset: lin.offset, divisor }
+    }
+
+    /// Do both differ in the offset at most?
+    fn is_parallel(&self, other: &Edge) -> bool {
+        self.digits == other.digits && self.divisor == other.divisor
     }
 
     /// Where the tail of both begins, if that is one expression.
@@ -46,7 +53,7 @@ impl Edge {
             Side::After => self.offset.max(other.offset),
             Side::Before => self.offset.min(other.offset),
         };
-        (self.digits == other.digits).then_some(Edge { offset, ..self })
+        self.is_parallel(other).then_some(Edge { offset, ..self })
     }
 
     /// The part of a loop of this extent that lies in the tail, of all positions of the other loops together: an estimate.
@@ -56,7 +63,7 @@ impl Edge {
             let inside =
                 |d: &Digit| d.coeff as f64 * ((d.modulus - 1) as f64 * sample as f64 / SAMPLES as f64);
             let edge = self.offset as f64 + self.digits.iter().map(inside).sum::<f64>();
-            let inside = (edge / extent.max(1) as f64).clamp(0.0, 1.0);
+            let inside = (edge / (extent.max(1) * self.divisor) as f64).clamp(0.0, 1.0);
             if side == Side::After { 1.0 - inside } else { inside }
         };
         (0..=SAMPLES).map(at).sum::<f64>() / (SAMPLES + 1) as f64
@@ -137,7 +144,7 @@ pub(crate) fn may_have_tails(dag: &Dag, nodes: &[NodeId]) -> bool {
         signs(true) && signs(false)
     };
     nodes.iter().any(|&n| match &dag[n].node {
-        Node::Load { buf, .. } => dag.tails.contains_key(buf),
+        Node::Load { buf, .. } => dag.known.tails.contains_key(buf),
         Node::Binary(op, x, y) if op.is_comparison() => {
             let positions = position(dag, *x).zip(position(dag, *y));
             positions.and_then(|(x, y)| x.plus(&y, -1)).is_some_and(|lin| triangular(&lin))
@@ -219,15 +226,17 @@ impl Analysis<'_> {
     fn bound(&self, lin: &Lin) -> Along {
         let mut rest = lin.clone();
         rest.terms.retain(|t| t.0 != self.l);
-        let (edge, after) = match lin.coeff(self.l) {
-            // From `-rest` on it holds.
+        let by = lin.coeff(self.l);
+        let (edge, after) = match by.signum() {
+            // From `-rest` on, in steps, it holds.
             1 => (rest.times(-1), true),
             // From `rest + 1` on it does not.
             -1 => (rest.plus(&Lin::constant(1), 1), false),
             _ => return Along::Varies,
         };
         let holds = if self.side == Side::After { after } else { !after };
-        edge.map_or(Along::Varies, |edge| Along::Tail(Edge::of(&edge, self.dag), Some(Scalar::bool(holds))))
+        let (Some(edge), Some(divisor)) = (edge, by.checked_abs()) else { return Along::Varies };
+        Along::Tail(Edge::of(&edge, divisor, self.dag), Some(Scalar::bool(holds)))
     }
 
     fn comparison(&self, op: BinaryOp, x: NodeId, y: NodeId) -> Along {
@@ -258,7 +267,7 @@ impl Analysis<'_> {
         let decides = |a: &Along| a.value().is_some_and(|v| v.is_true() == decisive);
         match (decides(x), decides(y)) {
             (true, true) => match (x, y) {
-                (Along::Tail(a, _), Along::Tail(b, _)) if a.digits == b.digits => {
+                (Along::Tail(a, _), Along::Tail(b, _)) if a.is_parallel(b) => {
                     // The longer tail.
                     let longer = (a.offset <= b.offset) == (self.side == Side::After);
                     if longer { x.clone() } else { y.clone() }
@@ -308,7 +317,7 @@ impl Analysis<'_> {
 
     /// What is known of a tensor in memory.
     fn load(&self, buf: Buf, address: &Lin) -> Along {
-        let Some(stored) = self.dag.tails.get(&buf) else { return Along::Varies };
+        let Some(stored) = self.dag.known.tails.get(&buf) else { return Along::Varies };
         let here = stored.iter().filter(|s| s.side == self.side);
         let mut found = here.filter_map(|s| Some((s.edge(self.dag, self.l, address)?, s.value)));
         found.next().map_or(Along::Varies, |(edge, value)| Along::Tail(edge, value))
@@ -366,7 +375,7 @@ impl StoredTail {
             along = along.or((own == l).then_some(digits.len()));
             digits.push((stride, modulus));
         }
-        let known = terms.len() == tail.edge.digits.len();
+        let known = terms.len() == tail.edge.digits.len() && tail.edge.divisor == 1;
         let Tail { side, edge, value } = tail;
         along.filter(|_| known).map(|along| StoredTail {
             side,
@@ -424,7 +433,7 @@ impl StoredTail {
             }
         }
         digits.sort_by_key(|d| d.l);
-        Some(Edge { digits, offset: self.offset })
+        Some(Edge { digits, offset: self.offset, divisor: 1 })
     }
 }
 

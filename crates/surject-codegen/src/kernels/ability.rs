@@ -50,6 +50,7 @@ impl Directive {
             | Directive::Order(_)
             | Directive::Unroll(_)
             | Directive::Peel(_)
+            | Directive::Triangular(_)
             | Directive::Inverse(_)
             | Directive::NonTemporal
             | Directive::Prefetch(_) => Vec::new(),

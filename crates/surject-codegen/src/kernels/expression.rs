@@ -146,7 +146,8 @@ impl Expression {
             Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
             _ => None,
         }));
-        for buf in used {
+        let marks = used.iter().filter_map(|buf| expression.dag.known.finite.get(buf)).map(|m| m.memory);
+        for buf in used.iter().copied().chain(marks) {
             let (tensor, ty) = tensor(buf)?;
             let parts = if ty.dtype.is_complex() { 2 } else { 1 };
             let elements = sizes(&ty.space)?.iter().try_fold(parts, |n: i64, &size| n.checked_mul(size));

@@ -21,6 +21,7 @@ mod reduce;
 mod running;
 mod tasks;
 mod transpose;
+mod triangle;
 mod units;
 
 use reduce::Reduction;
@@ -72,14 +73,16 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         Node::Load { buf, .. } => Some(buf),
         _ => None,
     });
-    let loaded: HashSet<Buf> = loads.collect();
+    let loaded: HashSet<Buf> = loads.chain(resolved.values.marks()).collect();
     for (&buf, &(tensor, dtype, elements)) in &expression.memory {
         let stored = expression.outputs.iter().filter(|o| o.to == buf);
         let joined = stored.clone().any(|o| o.join.is_some());
         let access = match (joined || loaded.contains(&buf), stored.count() > 0) {
             (true, true) => Access::ReadWrite,
             (false, true) => Access::Write,
-            (_, false) => Access::Read,
+            (true, false) => Access::Read,
+            // Marks of which the schedule makes no use.
+            (false, false) => continue,
         };
         memory.insert(buf, b.parameter(tensor.to_string(), dtype, elements, access));
         tensors.push(tensor);
@@ -144,6 +147,8 @@ struct Lowering<'a> {
     /// May loops over points be cut where conditions change, and the pieces that are open.
     is_cut: bool,
     pieces: HashMap<LoopId, Range<i64>>,
+    /// The loops whose iterations here lie in a tail.
+    in_tail: LoopSet,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -179,6 +184,7 @@ impl<'a> Lowering<'a> {
             short: HashMap::new(),
             is_cut: pieces::is_cut(expression, resolved),
             pieces: HashMap::new(),
+            in_tail: LoopSet::default(),
         }
     }
 }
@@ -250,7 +256,7 @@ impl<'a> Lowering<'a> {
     fn open(
         &mut self,
         axis: &Axis,
-        (first, end): (i64, Affine),
+        (first, end): (Affine, Affine),
         inits: &[Value],
     ) -> Lowered<Option<Vec<Value>>> {
         let kind = match axis.kind {
@@ -340,6 +346,7 @@ impl<'a> Lowering<'a> {
     fn reductions_known(&mut self, roots: &[NodeId], further: &[Axis]) -> Lowered<()> {
         let dag = &self.expression.dag;
         let later: LoopSet = further.iter().map(|a| a.of).collect();
+        let later = later.union(self.in_tail);
         let known = |n: &NodeId| matches!(dag[*n].node, Node::Reduce { .. }) && !dag[*n].deps.meets(later);
         let found: Vec<NodeId> = dag.reachable(roots).into_iter().filter(known).collect();
         for (i, &first) in found.iter().enumerate() {
@@ -469,6 +476,8 @@ impl<'a> Lowering<'a> {
                 let x = self.operand(*x, lanes)?;
                 self.b.pure(Op::ReducePrecision(*exponent, *mantissa, x), ty)
             }
+            // No result of the tail depends on it.
+            Node::Reduce { op, .. } if data.deps.meets(self.in_tail) => self.b.splat(op.neutral(dtype), 1),
             Node::Reduce { .. } if self.sums.contains_key(&id) => self.load_of_sums(id)?,
             Node::Reduce { op, body, .. } => self.reduce(id, *op, *body, lanes)?,
             Node::Gather { .. } | Node::Param(..) => {

@@ -8,6 +8,7 @@
 //! unroll k0              // its iterations are written out, so that what they have in common is computed once
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
 //! peel i0.o              // its iterations in which all guards hold are a loop by themselves, without these guards
+//! triangular k0          // a loop ends where a mask or a guard makes the rest the same, which depends on other loops
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
 //! accumulate k0.o at i0.o // the loops of a reduction down to this one run when an iteration of the other begins, outside
@@ -72,6 +73,7 @@ mod pack;
 mod place;
 mod prefetch;
 mod text;
+mod triangle;
 mod values;
 pub(crate) use accumulate::{Accumulation, Sums};
 pub use by_parts::PartLoop;
@@ -83,6 +85,7 @@ use place::Misfit;
 pub use place::{ScheduleError, Span};
 pub use prefetch::Ahead;
 pub use text::Schedules;
+pub(crate) use triangle::{TailTerms, Triangle, Unmarked, is_zero};
 pub(crate) use values::Values;
 use values::{kept, values};
 
@@ -103,6 +106,8 @@ pub enum Directive {
     Jam(String),
     /// The iterations in which all guards hold are a loop by themselves, without these guards.
     Peel(String),
+    /// What lies in a tail of the loop is left out: it has triangular bounds.
+    Triangular(String),
     /// The products that the reductions over this loop sum are added without being rounded.
     Fma(String),
     /// What the loops inside of one read of a tensor, or need of a factor of products, is copied or computed when an iteration
@@ -164,6 +169,7 @@ impl fmt::Display for Directive {
             Directive::Unroll(name) => write!(f, "unroll {name}"),
             Directive::Jam(name) => write!(f, "jam {name}"),
             Directive::Peel(name) => write!(f, "peel {name}"),
+            Directive::Triangular(name) => write!(f, "triangular {name}"),
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
             Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
@@ -409,6 +415,7 @@ fn apply(
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
         Directive::Peel(_)
+        | Directive::Triangular(_)
         | Directive::Fma(_)
         | Directive::Pack { .. }
         | Directive::Accumulate { .. }

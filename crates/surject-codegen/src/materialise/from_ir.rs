@@ -2,14 +2,15 @@
 
 use crate::CodegenError;
 use crate::expression::address::LoopId;
-use crate::expression::dag::{Buf, Dag, NodeId, buf};
-use crate::expression::tail::may_have_tails;
+use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
+use crate::expression::finite_marks::FiniteMarks;
+use crate::expression::output::Output;
 use crate::kernels::contraction::StoredFactor;
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
-use crate::kernels::schedule::{Axis, AxisKind, Schedule, resolve};
+use crate::kernels::schedule::{Axis, AxisKind, Schedule, Unmarked, resolve};
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::{Product, Recipe};
 use crate::lower::{self, in_place};
@@ -19,7 +20,8 @@ use crate::schedule;
 use crate::schedule::non_temporal::LINE;
 use crate::schedule::refused::{Fit, Refused, need};
 use std::sync::Arc;
-use surject_ir::{Statement, StatementKind, TensorType, Var};
+use surject_index::Space;
+use surject_ir::{AccOp, BinaryOp, Scalar, Statement, StatementKind, TensorType, Var};
 
 /// The kernel of a launch, whose tensors lie in these places.
 pub(crate) fn kernel(
@@ -222,13 +224,11 @@ impl<'a> Stores<'a> {
         let variables = self.function.vars.len();
         let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
-            need(
-                !may_have_tails(&expression.dag, &expression.nodes()),
-                "a mask may cut off some of its terms",
-            )?;
+            let is_batched = expression.is_batched();
+            need(is_batched || !expression.may_have_tails(), "a mask may cut off some of its terms")?;
             let results = &self.function.body.results;
             let is_result = whole.outputs.iter().all(|o| results.contains(&Var(o.to.0)));
-            if expression.is_batched() {
+            if is_batched {
                 let recipe = product_of_rows(whole, &expression, scheduled);
                 return match is_result && matches!(self.computed(&expression), Computed::Nothing) {
                     true => Ok((expression, recipe.ok())),
@@ -248,16 +248,24 @@ impl<'a> Stores<'a> {
         });
         let (expression, recipe) = taken?;
         let made = made("product", whole, &expression, variables, scheduled);
-        Ok(made.map(|made| Kernel { recipe: recipe.map(|r| Arc::new(Recipe::Product(r))), ..made }))
+        Ok(made.map(|mut made| {
+            if recipe.is_some() {
+                // Those of a range of rows may look at marks that this one does not look at.
+                let read = expression.memory.keys().copied();
+                let more: Vec<Buf> = read.filter(|buf| !made.buffers.contains(buf)).collect();
+                made.buffers.extend(more);
+            }
+            Kernel { recipe: recipe.map(|r| Arc::new(Recipe::Product(r))), ..made }
+        }))
     }
 
     /// The kernels of a product some of whose factors are better stored first, if the machine takes it then.
     pub(crate) fn product_of_stored(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        let (temporaries, tails) = (self.temporaries.len(), self.tails.clone());
+        let (temporaries, known) = (self.temporaries.len(), self.known.clone());
         let made = self.with_stored_factors(whole);
         if made.is_err() {
             self.temporaries.truncate(temporaries);
-            self.tails = tails;
+            self.known = known;
         }
         made
     }
@@ -268,7 +276,6 @@ impl<'a> Stores<'a> {
         let variables = self.function.vars.len();
         let factors =
             scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
-        need(!factors.is_empty(), "no factor of a product is better stored before it")?;
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
         for StoredFactor { side, panel } in factors {
             let factor = |w: &Self, rest: &Pulled| {
@@ -288,11 +295,44 @@ impl<'a> Stores<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
+        match self.mark_factor(&mut rest)? {
+            Some(Ok(marks)) => kernels.push(marks),
+            Some(Err(error)) => return Ok(Err(error)),
+            None => {}
+        }
+        need(!kernels.is_empty(), "no factor of a product is better stored before it")?;
         let product = self.kernel_of_ir(&rest)?;
         Ok(product.map(|product| {
             kernels.push(product);
             kernels
         }))
+    }
+
+    /// Makes marks that say where a factor of many products is finite, if terms of their sums may be left out there: their kernel.
+    fn mark_factor(&mut self, whole: &mut Pulled) -> Fit<Option<Result<Kernel, CodegenError>>> {
+        let expression = expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))?;
+        let Some(Unmarked { sum, factor, inside }) = expression.unmarked().filter(|_| expression.is_batched())
+        else {
+            return Ok(None);
+        };
+        let mut part = whole.clone();
+        let dag = &mut part.dag;
+        let (Node::Load { buf, address, .. }, dtype) = (dag[factor].node.clone(), dag[factor].dtype) else {
+            return Ok(None);
+        };
+        let Node::Reduce { field, .. } = dag[sum].node else { return Ok(None) };
+        let memory = self.next();
+        let Some((marks, at, count)) = FiniteMarks::of(dag, &address, inside, memory) else { return Ok(None) };
+        self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+        let loops: Vec<LoopId> = inside.loops().filter(|&l| address.coeff(l) != 0).collect();
+        let zero = dag.constant(Scalar::zero(dtype));
+        let body = dag.binary(BinaryOp::Mul, zero, factor);
+        let root = dag.add(Node::Reduce { op: AccOp::Add, loops, body, field }, dtype);
+        part.outer = at.loops().loops().collect();
+        part.outputs = vec![Output { to: memory, address: at, root, join: None }];
+        Arc::make_mut(&mut self.known).finite.insert(buf, marks);
+        whole.dag.known.clone_from(&self.known);
+        Ok(Some(self.rows_alone(&part)))
     }
 
     /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?

@@ -3,7 +3,7 @@
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
-use crate::expression::dag::StoredTails;
+use crate::expression::dag::Known;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::gather::Gathered;
 use crate::expression::output::{Output, outputs};
@@ -49,7 +49,7 @@ pub struct Stores<'a> {
     /// Gathers that compute what they gather.
     pub sunk: HashMap<Var, SunkGather>,
     /// What is known of the tensors that kernels so far write.
-    pub(crate) tails: Arc<StoredTails>,
+    pub(crate) known: Arc<Known>,
 }
 
 /// How often a kernel is rebuilt with one loop more before it is given up as it is.
@@ -284,7 +284,7 @@ impl<'a> Stores<'a> {
         let buf = self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let stored = Output { to: buf, address: address.clone(), root: node, join: None };
         self.note_tails(dag, &stored, own);
-        dag.tails.clone_from(&self.tails);
+        dag.known.clone_from(&self.known);
         let load = dag.add(Node::Load { buf, address, guards: Vec::new() }, dtype);
         for output in &mut pulled.outputs {
             output.root =
@@ -297,7 +297,7 @@ impl<'a> Stores<'a> {
     fn note_tails(&mut self, dag: &Dag, output: &Output, outer: &[LoopId]) {
         let found = StoredTail::of(dag, output, outer);
         if !found.is_empty() {
-            Arc::make_mut(&mut self.tails).insert(output.to, found);
+            Arc::make_mut(&mut self.known).tails.insert(output.to, found);
         }
     }
 
@@ -327,7 +327,7 @@ impl<'a> Stores<'a> {
         let parts = builder.value(field, position)?;
         let outputs = outputs(to, address, parts, None)?;
         let mut dag = builder.dag;
-        dag.tails.clone_from(&self.tails);
+        dag.known.clone_from(&self.known);
         Ok(Some(Pulled { dag, outer, outputs }.merged()))
     }
 

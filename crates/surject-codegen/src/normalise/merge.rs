@@ -15,7 +15,7 @@ pub fn merge(dag: Dag, outputs: Vec<Output>, outer: &[LoopId]) -> (Dag, Vec<Outp
         };
         let mut result = Dag::default();
         result.extents.clone_from(&dag.extents);
-        result.tails.clone_from(&dag.tails);
+        result.known.clone_from(&dag.known);
         result.extents[b.0 as usize] *= result.extents[a.0 as usize];
         result.extents[a.0 as usize] = 1;
         let mut ids: Vec<NodeId> = Vec::with_capacity(dag.len());

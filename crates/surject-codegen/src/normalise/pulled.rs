@@ -27,7 +27,7 @@ impl Pulled {
         let Pulled { dag, outer, outputs } = self;
         let mut new = Dag::default();
         new.extents.clone_from(&dag.extents);
-        new.tails.clone_from(&dag.tails);
+        new.known.clone_from(&dag.known);
         let inner = new.add_loop(block)?;
         new.extents[l.0 as usize] = dag.extent(l) / block;
         let place = Lin::var(l).times(block)?.plus(&Lin::var(inner), 1)?;

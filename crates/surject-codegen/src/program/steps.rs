@@ -47,7 +47,7 @@ pub(crate) fn lower(
     let operands = sunk.values().map(|sunk| (sunk.operand, sunk.field));
     uses.inline_in_calls(&indices.clone().into_iter().chain(operands).collect());
     let (temporaries, gathers) = (Vec::new(), HashMap::new());
-    let tails = Arc::default();
+    let known = Arc::default();
     let mut stores = Stores {
         function,
         target,
@@ -58,7 +58,7 @@ pub(crate) fn lower(
         indices,
         gathers,
         sunk,
-        tails,
+        known,
     };
     let excluded = |var: Var| stores.is_evaluated(var);
     stores.gathers = gathers::find(function, &uses, &excluded, &stores.indices, &stores.sunk);

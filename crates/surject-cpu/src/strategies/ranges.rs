@@ -47,7 +47,7 @@ pub(crate) fn schedule(
     if needs_panel(expression, &facts) {
         directives.push(Directive::Pack { tensor: "left".into(), at: range });
     }
-    Ok(Schedule { directives })
+    Ok(Schedule { directives }.with_triangles(expression))
 }
 
 /// Is the factor of rows computed, guarded, or far apart, so that a range has a panel of it?

@@ -1,7 +1,7 @@
 //! Tails of random expressions against the values at all points.
 
 use super::*;
-use crate::expression::dag::StoredTails;
+use crate::expression::dag::Known;
 use surject_ir::{DType, eval};
 
 const EXTENTS: [i64; 3] = [5, 6, 24];
@@ -102,7 +102,8 @@ fn value(dag: &Dag, n: NodeId, at: [i64; 3], memory: &dyn Fn(Buf, i64) -> Scalar
 }
 
 fn edge_at(edge: &Edge, at: [i64; 3]) -> i64 {
-    edge.offset + edge.digits.iter().map(|d| d.coeff * (at[d.l.0 as usize] % d.modulus)).sum::<i64>()
+    let digits = edge.digits.iter().map(|d| d.coeff * (at[d.l.0 as usize] % d.modulus)).sum::<i64>();
+    (edge.offset + digits + edge.divisor - 1).div_euclid(edge.divisor)
 }
 
 /// Is the value one in the tail, for every position of the other loops, and the one that is said?
@@ -136,7 +137,7 @@ fn values_in_tails_are_one() {
         let stored =
             |_: Buf, at: i64| value(&dag, root, [at / 144, at / 24 % 6, at % 24], &|_, at| number(at));
         let mut reader = empty();
-        reader.tails = [(Buf(1), tails)].into_iter().collect::<StoredTails>().into();
+        reader.known = Known { tails: [(Buf(1), tails)].into(), ..Known::default() }.into();
         let load = reader.add(Node::Load { buf: Buf(1), address, guards: Vec::new() }, DType::I32);
         for side in Side::BOTH {
             if let Some(tail) = tail(&reader, load, COLUMN, side) {
@@ -160,11 +161,11 @@ fn a_loop_over_two_digits_counts_by_its_remainder() {
     let tails = StoredTail::of(&dag, &output, &[LoopId(0), ROW, COLUMN]);
     let mut reader = Dag::default();
     let (rows, column) = (reader.add_loop(30).unwrap(), reader.add_loop(24).unwrap());
-    reader.tails = [(Buf(1), tails)].into_iter().collect::<StoredTails>().into();
+    reader.known = Known { tails: [(Buf(1), tails)].into(), ..Known::default() }.into();
     let address = Lin { terms: vec![(rows, 24), (column, 1)], offset: 0 };
     let load = reader.add(Node::Load { buf: Buf(1), address, guards: Vec::new() }, DType::I32);
     let found = tail(&reader, load, column, Side::After).unwrap();
-    assert_eq!(found.edge, Edge { digits: vec![Digit { l: rows, modulus: 6, coeff: 1 }], offset: 1 });
+    assert_eq!(found.edge, Edge { digits: vec![Digit { l: rows, modulus: 6, coeff: 1 }], offset: 1, divisor: 1 });
     assert_eq!(found.value, Some(Scalar::zero(DType::I32)));
     // Half of the rows, or every second column, are other digits.
     for address in [vec![(rows, 12), (column, 1)], vec![(rows, 24), (column, 2)]] {

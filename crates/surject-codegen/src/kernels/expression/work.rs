@@ -3,6 +3,7 @@
 use super::{Expression, LoopInfo, Tensor};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Node, NodeId};
+use crate::expression::tail::may_have_tails;
 use std::collections::{BTreeMap, HashMap};
 use surject_ir::{AccOp, BinaryOp, DType, UnaryOp};
 
@@ -27,6 +28,11 @@ pub struct Traffic {
 }
 
 impl Expression {
+    /// May a mask or a guard make values the same from some position of a loop on that depends on other loops? No more than a look.
+    pub fn may_have_tails(&self) -> bool {
+        may_have_tails(&self.dag, &self.nodes())
+    }
+
     /// Is it a sum of products whose factors all depend on a loop over points?
     pub fn is_batched(&self) -> bool {
         self.product().is_some_and(|product| {

@@ -64,7 +64,7 @@ impl Lowering<'_> {
                 self.bind(axis, number.into())?;
             }
             for axis in &axes[in_step..] {
-                self.open(axis, (0, axis.extent.into()), &[])?;
+                self.open(axis, (0.into(), axis.extent.into()), &[])?;
             }
             let numbers = axes.iter().map(|a| a.of).zip(numbers).collect();
             let frames = self.frames.split_off(outside.depth());
@@ -122,7 +122,7 @@ impl Lowering<'_> {
             number = outer.plus(&variable.into(), 1).ok_or_else(overflow)?;
         }
         for axis in &axes[in_step..] {
-            self.open(axis, (0, axis.extent.into()), &[])?;
+            self.open(axis, (0.into(), axis.extent.into()), &[])?;
         }
         for (id, mem, ty) in stored {
             let sum = self.b.load(Place::new(mem, at(number.clone(), ty.lanes)?), ty);
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         for n in dag.reachable(roots) {
             let Node::Reduce { op, body, .. } = dag[n].node else { continue };
             let Some(first) = all.first_mut().filter(|_| !self.sums.contains_key(&n)) else { continue };
-            if dag[n].deps.meets(later) || self.within(first, |l| Ok(l.cached(n).is_some()))? {
+            if dag[n].deps.meets(later.union(self.in_tail)) || self.within(first, |l| Ok(l.cached(n).is_some()))? {
                 continue;
             }
             self.reduce_in_step(n, (op, body), all)?;
@@ -221,7 +221,7 @@ impl Lowering<'_> {
             return Ok(joined);
         };
         let outside = self.outside();
-        let parts = self.parts(axis);
+        let parts = self.parts_of_reduction(axis, reduction, each)?;
         let apart = axes.len() - i == 1 && sums_floats(std::slice::from_ref(reduction));
         let mut sums = PartialSums::of(sums, &parts, apart);
         for (number, part) in parts.iter().enumerate() {

@@ -36,11 +36,12 @@ impl Lowering<'_> {
         found
     }
 
-    /// Are the sums of a reduction in memory, or its terms kept there?
+    /// Are the sums of a reduction in memory, or its terms kept there, or does it end at a tail?
     fn is_apart(&self, reduction: NodeId) -> bool {
         let Node::Reduce { body, .. } = self.expression.dag[reduction].node else { return true };
         let kept = self.resolved.values.kept.as_ref().is_some_and(|kept| kept.body == body);
-        kept || self.sums.contains_key(&reduction)
+        let is_triangular = self.resolved.values.triangles.iter().any(|t| t.reduction == Some(reduction));
+        kept || is_triangular || self.sums.contains_key(&reduction)
     }
 
     fn axes_of(&self, reduction: NodeId) -> &[Axis] {

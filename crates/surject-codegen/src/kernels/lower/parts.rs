@@ -1,6 +1,7 @@
 //! Loops in parts: iterations that are written out, and the last one of a loop whose split does not divide it, by itself,
 //! so that all others need no guards.
 
+use super::triangle::Between;
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
@@ -29,6 +30,9 @@ pub(super) enum Part {
     Some { count: Value },
     /// All, of which the last one has fewer iterations inside.
     Uneven,
+    /// Those from one on, before another one, all of them whole where this says so; do they lie in a tail? `between` has what is
+    /// known of the terms of a reduction that are left out.
+    Between { range: (Affine, Affine), whole: bool, is_tail: bool, between: Option<Between> },
     /// That of this number, where a condition holds: it is the last one of all, with this many iterations inside.
     RestIf { condition: Value, number: Affine, left: i64 },
 }
@@ -52,6 +56,7 @@ pub(super) struct Outside {
     rest: HashMap<LoopId, i64>,
     short: HashMap<LoopId, Value>,
     pieces: HashMap<LoopId, Range<i64>>,
+    in_tail: LoopSet,
 }
 
 impl Outside {
@@ -71,6 +76,7 @@ impl Lowering<'_> {
             rest: self.rest.clone(),
             short: self.short.clone(),
             pieces: self.pieces.clone(),
+            in_tail: self.in_tail,
         }
     }
 
@@ -83,11 +89,15 @@ impl Lowering<'_> {
         self.rest.clone_from(&outside.rest);
         self.short.clone_from(&outside.short);
         self.pieces.clone_from(&outside.pieces);
+        self.in_tail = outside.in_tail;
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, the last ones have fewer
     /// iterations, and one of them has what is left of a vector or a block.
     pub(super) fn parts_of_points(&mut self, axis: &Axis) -> Lowered<Vec<Part>> {
+        if let Some(parts) = self.triangular_points(axis)? {
+            return Ok(parts);
+        }
         let extent = self.expression.dag.extent(axis.of);
         let shared = axis.kind == AxisKind::Serial && axis.factor * axis.extent < extent;
         let cut = self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
@@ -234,19 +244,19 @@ impl Lowering<'_> {
         };
         match part {
             &Part::Loop { first, count, whole } => {
-                let opened = self.open(axis, (first, (first + count).into()), inits)?;
+                let opened = self.open(axis, (first.into(), (first + count).into()), inits)?;
                 if whole {
                     all_whole(self);
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
             Part::Some { count } => {
-                let opened = self.open(axis, (0, Affine::from(*count)), inits)?;
+                let opened = self.open(axis, (0.into(), Affine::from(*count)), inits)?;
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
             Part::Uneven => {
-                let opened = self.open(axis, (0, axis.extent.into()), inits)?;
+                let opened = self.open(axis, (0.into(), axis.extent.into()), inits)?;
                 let overflow = || CodegenError::overflow("a block of terms");
                 let begin = self.places.get(&axis.of).ok_or_else(overflow)?;
                 let here = Affine::from(self.expression.dag.extent(axis.of)).plus(begin, -1);
@@ -258,9 +268,19 @@ impl Lowering<'_> {
             }
             Part::Piece { blocks, whole } => {
                 self.begin_piece(axis, blocks.clone());
-                let opened = self.open(axis, (blocks.start, blocks.end.into()), inits)?;
+                let opened = self.open(axis, (blocks.start.into(), blocks.end.into()), inits)?;
                 if *whole {
                     all_whole(self);
+                }
+                Ok(opened.map_or(Opened::Nothing, Opened::Loop))
+            }
+            Part::Between { range, whole, is_tail, .. } => {
+                let opened = self.open(axis, range.clone(), inits)?;
+                if *whole {
+                    all_whole(self);
+                }
+                if *is_tail {
+                    self.in_tail = self.in_tail.union(std::iter::once(axis.of).collect());
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }

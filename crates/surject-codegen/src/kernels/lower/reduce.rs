@@ -15,6 +15,7 @@ const APART: usize = 8;
 
 /// A reduction that is computed.
 pub(super) struct Reduction {
+    pub(super) id: NodeId,
     pub(super) op: AccOp,
     /// The type in which terms are joined.
     pub(super) joined: DType,
@@ -119,7 +120,7 @@ impl Lowering<'_> {
         let values = &self.resolved.values;
         let keys = values.keys.contains(&id).then(|| Keys::of(op, joined)).flatten();
         let (loops, fused) = (axes.iter().map(|a| a.of).collect(), values.fused.contains(&id));
-        Reduction { op, joined, body, loops, lanes: inside, fused, keys }
+        Reduction { id, op, joined, body, loops, lanes: inside, fused, keys }
     }
 
     /// The value of a reduction, from what its loops have in the end.
@@ -160,7 +161,10 @@ impl Lowering<'_> {
             return terms.map(|(reduction, sum)| self.join_term(reduction, sum)).collect();
         };
         let outside = self.outside();
-        let parts = self.parts(axis);
+        let parts = match reductions {
+            [reduction] => self.parts_of_reduction(axis, reduction, &mut [])?,
+            _ => self.parts(axis),
+        };
         let mut sums = PartialSums::of(sums, &parts, axes.len() - i == 1 && sums_floats(reductions));
         for (number, part) in parts.iter().enumerate() {
             let so_far = sums.take(&mut self.b, number);
@@ -173,13 +177,16 @@ impl Lowering<'_> {
             };
             sums.put(number, next);
             self.return_to(&outside);
+            if let (Part::Between { between: Some(between), .. }, [reduction]) = (part, reductions) {
+                self.keep_tails(&axes[i..], reduction, between)?;
+            }
         }
         Ok(sums.whole(&mut self.b))
     }
 
     /// Joins the term of a reduction to what is so far.
     pub(super) fn join_term(&mut self, reduction: &Reduction, sum: Value) -> Lowered<Value> {
-        let &Reduction { op, joined, body, loops, lanes, fused, keys } = reduction;
+        let &Reduction { op, joined, body, loops, lanes, fused, keys, .. } = reduction;
         let guards = self.cut(loops)?;
         if let (true, true, Node::Binary(_, x, y)) =
             (fused, guards.is_empty(), &self.expression.dag[body].node)

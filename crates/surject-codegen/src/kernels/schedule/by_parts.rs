@@ -61,6 +61,7 @@ impl Schedule {
                 Directive::Unroll(name) => rest.push(Directive::Unroll(renamed(name))),
                 Directive::Jam(name) => rest.push(Directive::Jam(renamed(name))),
                 Directive::Peel(name) => rest.push(Directive::Peel(renamed(name))),
+                Directive::Triangular(name) => rest.push(Directive::Triangular(renamed(name))),
                 Directive::Fma(_)
                 | Directive::Keep { .. }
                 | Directive::Keys(_)

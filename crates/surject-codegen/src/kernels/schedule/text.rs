@@ -50,6 +50,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
         ["peel", name] => Directive::Peel(name.to_string()),
+        ["triangular", name] => Directive::Triangular(name.to_string()),
         ["jam", name] => Directive::Jam(name.to_string()),
         ["fma", name] => Directive::Fma(name.to_string()),
         ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
@@ -70,7 +71,7 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             let message = format!(
-                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, peel L, fma L, \
+                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, peel L, triangular L, fma L, \
                  pack TENSOR|left|right at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, epilogue serial, prefetch TENSOR by N [in K] [soon], contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N [block N] [keys]",
                 words.join(" ")

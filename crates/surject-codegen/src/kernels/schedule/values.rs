@@ -6,9 +6,10 @@ use super::keep::keep;
 use super::pack::{Nests, panels};
 use super::place::Misfit;
 use super::prefetch::{Prefetched, prefetched};
-use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule};
+use super::triangle::triangles;
+use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule, TailTerms, Triangle};
 use crate::expression::address::{LoopId, LoopSet};
-use crate::expression::dag::NodeId;
+use crate::expression::dag::{Buf, NodeId};
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
 use std::collections::HashSet;
@@ -40,9 +41,19 @@ pub(crate) struct Values {
     pub(crate) kept: Option<Kept>,
     /// The reductions whose terms are taken in blocks.
     pub(crate) accumulations: Vec<Accumulation>,
+    /// The loops that end at tails.
+    pub(crate) triangles: Vec<Triangle>,
 }
 
 impl Values {
+    /// The memory of the marks that say where factors are finite.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = Buf> {
+        self.triangles.iter().filter_map(|t| match &t.terms {
+            TailTerms::Zero { finite: Some(mark), .. } => Some(mark.memory),
+            _ => None,
+        })
+    }
+
     /// Are panels and sums together small enough?
     fn fits(&self, expression: &Expression) -> Result<(), Fault> {
         let panels = self
@@ -147,6 +158,14 @@ pub(super) fn values(
                     return Err(of(name, message));
                 }
                 found.peeled.insert(name.clone());
+            }
+            Directive::Triangular(name) => {
+                let all = (nests, &found.accumulations[..]);
+                let new = triangles(expression, all, name).map_err(fault)?;
+                if found.triangles.iter().any(|t| t.name == *name) {
+                    return Err(of(name, format!("`{name}` is triangular already")));
+                }
+                found.triangles.extend(new);
             }
             Directive::Inverse(name) => {
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());

@@ -1,7 +1,6 @@
 //! Rows and products of a chain that the kernel IR makes.
 
 use crate::expression::dag::{Buf, Node, NodeId};
-use crate::expression::tail::may_have_tails;
 use crate::kernels::expression::Expression;
 use crate::kernels::native::Parts;
 use crate::kernels::schedule::{Ahead, PartLoop};
@@ -29,7 +28,6 @@ pub(super) fn kernel(
     let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
     let expression = from_ir::expression(&whole, world.variables, &ty)?;
     need(expression.is_typed(), "memory is read as bytes")?;
-    need(!may_have_tails(&expression.dag, &expression.nodes()), "a mask may cut off some of its terms")?;
     let cut = &member.cut;
     let pieces = cut.piece.map(|(l, steps)| PartLoop { name: expression.name(l), steps });
     let loops = cut.weights.iter().map(|w| PartLoop { name: expression.name(w.0), steps: 1 }).chain(pieces);

@@ -40,7 +40,7 @@ pub(crate) fn row_digit(c: &Contraction, edge: &Edge) -> Option<Digit> {
 /// Is an edge known where the rows of a tile and its batch are?
 fn is_of_rows(c: &Contraction, edge: &Edge) -> bool {
     let own = |d: &Digit| c.rows.last() == Some(&d.l) || c.batch.contains(&d.l);
-    c.filled.is_none() && edge.digits.iter().all(own)
+    c.filled.is_none() && edge.divisor == 1 && edge.digits.iter().all(own)
 }
 
 /// What tiles of a contraction need not visit.
