@@ -16,7 +16,7 @@ use crate::expression::output::Output;
 use crate::expression::positions::position;
 use crate::expression::stored_tail::{Side, StoredTail};
 use std::collections::HashMap;
-use surject_ir::{BinaryOp, Scalar, UnaryOp};
+use surject_ir::{BinaryOp, Scalar, UnaryOp, eval};
 
 /// A digit of the position along a loop, times a factor: `coeff · (l mod modulus)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,10 +215,24 @@ impl Analysis<'_> {
             }
             Node::Select(c, x, y) => self.select(&self.of(*c), &self.of(*x), &self.of(*y)),
             node => {
+                let value = self.folded(node);
                 let mut children = node.children().map(|c| self.of(c));
                 let first = children.next().unwrap_or(Along::Varies).with_value(None);
-                children.fold(first, |all, child| all.with(&child, self.side))
+                children.fold(first, |all, child| all.with(&child, self.side)).with_value(value)
             }
+        }
+    }
+
+    /// The value of an operation on known values, which every machine computes alike.
+    fn folded(&self, node: &Node) -> Option<Scalar> {
+        use BinaryOp::{Add, Div, Max, Min, Mul, Sub};
+        let of = |n: &NodeId| self.of(*n).value();
+        match node {
+            Node::Unary(op @ (UnaryOp::Neg | UnaryOp::Abs), x) => eval::unary(*op, of(x)?),
+            Node::Binary(op @ (Add | Sub | Mul | Div | Max | Min), x, y) => {
+                eval::binary(*op, of(x)?, of(y)?)
+            }
+            _ => None,
         }
     }
 

@@ -147,8 +147,8 @@ struct Lowering<'a> {
     /// May loops over points be cut where conditions change, and the pieces that are open.
     is_cut: bool,
     pieces: HashMap<LoopId, Range<i64>>,
-    /// The loops whose iterations here lie in a tail.
-    in_tail: LoopSet,
+    /// The loops whose iterations here lie in a tail of results, and a position there.
+    tails: Vec<(LoopId, Value)>,
 }
 
 type Lowered<T> = Result<T, CodegenError>;
@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
             short: HashMap::new(),
             is_cut: pieces::is_cut(expression, resolved),
             pieces: HashMap::new(),
-            in_tail: LoopSet::default(),
+            tails: Vec::new(),
         }
     }
 }
@@ -346,7 +346,7 @@ impl<'a> Lowering<'a> {
     fn reductions_known(&mut self, roots: &[NodeId], further: &[Axis]) -> Lowered<()> {
         let dag = &self.expression.dag;
         let later: LoopSet = further.iter().map(|a| a.of).collect();
-        let later = later.union(self.in_tail);
+        let later = later.union(self.in_tail());
         let known = |n: &NodeId| matches!(dag[*n].node, Node::Reduce { .. }) && !dag[*n].deps.meets(later);
         let found: Vec<NodeId> = dag.reachable(roots).into_iter().filter(known).collect();
         for (i, &first) in found.iter().enumerate() {
@@ -477,7 +477,7 @@ impl<'a> Lowering<'a> {
                 self.b.pure(Op::ReducePrecision(*exponent, *mantissa, x), ty)
             }
             // No result of the tail depends on it.
-            Node::Reduce { op, .. } if data.deps.meets(self.in_tail) => self.b.splat(op.neutral(dtype), 1),
+            Node::Reduce { op, .. } if data.deps.meets(self.in_tail()) => self.b.splat(op.neutral(dtype), 1),
             Node::Reduce { .. } if self.sums.contains_key(&id) => self.load_of_sums(id)?,
             Node::Reduce { op, body, .. } => self.reduce(id, *op, *body, lanes)?,
             Node::Gather { .. } | Node::Param(..) => {
@@ -520,7 +520,8 @@ impl<'a> Lowering<'a> {
             let points: LoopSet = self.expression.loops.iter().copied().collect();
             let lanes = self.lanes_of(points);
             let place = self.place(output.to, &output.address, &[], points)?;
-            let mut value = self.operand(output.root, lanes)?;
+            let value = self.result(output.root)?;
+            let mut value = self.b.broadcast(value, lanes);
             if let Some(op) = output.join {
                 let old = self.b.load(place.clone(), self.b.ty(value));
                 value = self.b.binary(joining(op)?, old, value);

@@ -64,7 +64,7 @@ impl<'a> Lowering<'a> {
             return self.nest(inside, 0, 0);
         };
         let outside = self.outside();
-        for part in self.parts_of_terms(axis) {
+        for part in self.parts_of_blocks(axis, accumulation)? {
             let opened = self.open_part(axis, &part, &[])?;
             self.adding = Some(accumulation);
             self.fill_panels(&axis.name)?;

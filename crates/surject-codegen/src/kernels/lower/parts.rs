@@ -28,11 +28,11 @@ pub(super) enum Part {
     Rest { number: i64, left: i64 },
     /// As many as a value says, all of them whole.
     Some { count: Value },
-    /// All, of which the last one has fewer iterations inside.
-    Uneven,
-    /// Those from one on, before another one, all of them whole where this says so; do they lie in a tail? `between` has what is
-    /// known of the terms of a reduction that are left out.
-    Between { range: (Affine, Affine), whole: bool, is_tail: bool, between: Option<Between> },
+    /// Those from one on, before another one; the last one of all has fewer iterations inside.
+    Uneven { range: (Affine, Affine) },
+    /// Those from one on, before another one, all of them whole where this says so. `tail`: they lie in a tail of results, which this
+    /// position has too. `between`: what is known of the terms of a reduction that are left out.
+    Between { range: (Affine, Affine), whole: bool, tail: Option<Value>, between: Option<Between> },
     /// That of this number, where a condition holds: it is the last one of all, with this many iterations inside.
     RestIf { condition: Value, number: Affine, left: i64 },
 }
@@ -56,7 +56,7 @@ pub(super) struct Outside {
     rest: HashMap<LoopId, i64>,
     short: HashMap<LoopId, Value>,
     pieces: HashMap<LoopId, Range<i64>>,
-    in_tail: LoopSet,
+    tails: Vec<(LoopId, Value)>,
 }
 
 impl Outside {
@@ -76,7 +76,7 @@ impl Lowering<'_> {
             rest: self.rest.clone(),
             short: self.short.clone(),
             pieces: self.pieces.clone(),
-            in_tail: self.in_tail,
+            tails: self.tails.clone(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         self.rest.clone_from(&outside.rest);
         self.short.clone_from(&outside.short);
         self.pieces.clone_from(&outside.pieces);
-        self.in_tail = outside.in_tail;
+        self.tails.clone_from(&outside.tails);
     }
 
     /// The parts of a loop over points, in order. Where tasks share the parts of a cut loop, the last ones have fewer
@@ -212,7 +212,7 @@ impl Lowering<'_> {
             && all.into_iter().all(|a| is_serial(a) && !self.resolved.values.peeled.contains(&a.name))
             && self.takes_rest(axis.of, axis.factor)
             && self.fills_short_panels(axis);
-        if is_uneven { vec![Part::Uneven] } else { self.parts(axis) }
+        if is_uneven { vec![Part::Uneven { range: (0.into(), axis.extent.into()) }] } else { self.parts(axis) }
     }
 
     /// The iterations that the last part of a cut loop has, where this is the loop over all of its parts. Agents of a GPU
@@ -255,8 +255,8 @@ impl Lowering<'_> {
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
-            Part::Uneven => {
-                let opened = self.open(axis, (0.into(), axis.extent.into()), inits)?;
+            Part::Uneven { range } => {
+                let opened = self.open(axis, range.clone(), inits)?;
                 let overflow = || CodegenError::overflow("a block of terms");
                 let begin = self.places.get(&axis.of).ok_or_else(overflow)?;
                 let here = Affine::from(self.expression.dag.extent(axis.of)).plus(begin, -1);
@@ -274,14 +274,12 @@ impl Lowering<'_> {
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
-            Part::Between { range, whole, is_tail, .. } => {
+            Part::Between { range, whole, tail, .. } => {
                 let opened = self.open(axis, range.clone(), inits)?;
                 if *whole {
                     all_whole(self);
                 }
-                if *is_tail {
-                    self.in_tail = self.in_tail.union(std::iter::once(axis.of).collect());
-                }
+                self.tails.extend(tail.map(|at| (axis.of, at)));
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
             &Part::One(number) => {

@@ -9,7 +9,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::NodeId;
 use crate::expression::stored_tail::Side;
 use crate::expression::tail::{Digit, Edge, Tail};
-use crate::kernels::schedule::{Axis, TailTerms, Triangle, is_zero};
+use crate::kernels::schedule::{Accumulation, Axis, TailTerms, Triangle, is_zero};
 use surject_ir::{BinaryOp, Scalar};
 use surject_kernel::{Affine, Type, Value};
 
@@ -28,6 +28,19 @@ fn overflow() -> CodegenError {
 }
 
 impl<'a> Lowering<'a> {
+    /// The loops whose iterations here lie in a tail of results.
+    pub(super) fn in_tail(&self) -> LoopSet {
+        self.tails.iter().map(|t| t.0).collect()
+    }
+
+    /// What is stored here: in a tail the same everywhere.
+    pub(super) fn result(&mut self, root: NodeId) -> Lowered<Value> {
+        match self.tails.last() {
+            Some(&(l, at)) => self.value_at(root, l, at),
+            None => self.value(root),
+        }
+    }
+
     /// What is left out of a loop over points, or of a reduction.
     fn triangle(&self, reduction: Option<NodeId>, axis: &Axis) -> Option<&'a Triangle> {
         let resolved = self.resolved;
@@ -43,15 +56,15 @@ impl<'a> Lowering<'a> {
                 parts.push(part);
                 continue;
             };
-            let between = self.between(axis, triangle, None, count)?;
-            let (zero, Between { first, end, all, .. }) = (self.integer(0), between);
-            let has = |side| triangle.tails.iter().any(|t| t.side == side);
-            let part = |first: Value, end: Value, is_tail| {
-                Part::Between { range: (first.into(), end.into()), whole, is_tail, between: None }
+            let Between { first, end, all, tails } = self.between(axis, triangle, None, count)?;
+            let zero = self.integer(0);
+            let tail = |side| tails.iter().find(|t| t.0 == side).map(|t| t.1);
+            let part = |first: Value, end: Value, tail| {
+                Part::Between { range: (first.into(), end.into()), whole, tail, between: None }
             };
-            parts.extend(has(Side::Before).then(|| part(zero, first, true)));
-            parts.push(part(first, end, false));
-            parts.extend(has(Side::After).then(|| part(end, all, true)));
+            parts.extend(tail(Side::Before).map(|at| part(zero, first, Some(at))));
+            parts.push(part(first, end, None));
+            parts.extend(tail(Side::After).map(|at| part(end, all, Some(at))));
         }
         Ok(Some(parts))
     }
@@ -69,7 +82,29 @@ impl<'a> Lowering<'a> {
             if let &mut Part::Loop { first: 0, count, whole } = part {
                 let between = self.between(axis, triangle, Some(each), count)?;
                 let range = (between.first.into(), between.end.into());
-                *part = Part::Between { range, whole, is_tail: false, between: Some(between) };
+                *part = Part::Between { range, whole, tail: None, between: Some(between) };
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The parts of a loop over blocks of terms, which may be triangular.
+    pub(super) fn parts_of_blocks(&mut self, axis: &Axis, accumulation: &Accumulation) -> Lowered<Vec<Part>> {
+        let mut parts = self.parts_of_terms(axis);
+        let [sums] = &accumulation.sums[..] else { return Ok(parts) };
+        let Some(triangle) = self.triangle(Some(sums.reduction), axis) else { return Ok(parts) };
+        for part in &mut parts {
+            match part {
+                Part::Uneven { range } => {
+                    let between = self.between(axis, triangle, Some(&mut []), axis.extent)?;
+                    *range = (between.first.into(), between.end.into());
+                }
+                &mut Part::Loop { first: 0, count, whole } => {
+                    let between = self.between(axis, triangle, Some(&mut []), count)?;
+                    let range = (between.first.into(), between.end.into());
+                    *part = Part::Between { range, whole, tail: None, between: None };
+                }
+                _ => {}
             }
         }
         Ok(parts)
@@ -214,9 +249,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// A value at a position along a loop.
-    fn value_at(&mut self, value: NodeId, l: LoopId, at: Value) -> Lowered<Value> {
+    pub(super) fn value_at(&mut self, value: NodeId, l: LoopId, at: Value) -> Lowered<Value> {
         let outside = self.outside();
-        self.lanes = None;
+        self.lanes = self.lanes.filter(|lanes| lanes.0 != l);
         self.set(l, at.into());
         self.whole = self.whole.union(std::iter::once(l).collect());
         let value = self.value(value);

@@ -84,10 +84,14 @@ fn triangle(
     if nests.iter().flat_map(|n| &n.1).any(of_gpu) {
         return Err("agents of a GPU run the same iterations".into());
     }
-    let is_accumulated = |r: &NodeId| accumulations.iter().flat_map(|a| &a.sums).any(|s| s.reduction == *r);
-    if reduction.map_or(!accumulations.is_empty(), |r| is_accumulated(&r)) {
-        return Err(format!("blocks of terms are accumulated inside of `{name}`"));
+    if reduction.is_none() && !accumulations.is_empty() {
+        return Err("blocks of terms are accumulated for all points".into());
     }
+    let accumulation = reduction.and_then(|r| accumulations.iter().find(|a| a.sums.iter().any(|s| s.reduction == r)));
+    if accumulation.is_some_and(|a| a.sums.len() > 1) {
+        return Err(format!("several reductions are accumulated in the blocks of `{name}`"));
+    }
+    let place = Place { reduction: *reduction, at, accumulation };
     let (tails, terms) = match reduction {
         None => (tails_of_results(expression, axis.of), TailTerms::Points),
         Some(reduction) => tails_of_terms(expression, *reduction, axis.of)?,
@@ -95,10 +99,21 @@ fn triangle(
     if tails.is_empty() {
         return Err(format!("nothing along `{name}` is the same from some place on that depends on other loops"));
     }
+    if let TailTerms::Zero { value, .. } = terms
+        && !tails.iter().all(|t| is_zero(t.value))
+    {
+        if accumulation.is_some() {
+            return Err(format!("nobody looks whether terms along `{name}` are zero for all points together"));
+        }
+        let lanes = |a: &&Axis| a.kind == AxisKind::Lanes && dag[value].deps.contains(a.of);
+        if let Some(lanes) = nests[0].1.iter().find(lanes) {
+            return Err(format!("terms along `{name}` may be zero in some lanes of `{}` alone", lanes.name));
+        }
+    }
     let mut reach = Vec::new();
     for l in tails.iter().flat_map(|t| t.edge.digits.iter().map(|d| d.l)) {
         if !reach.iter().any(|r: &(LoopId, i64)| r.0 == l) {
-            reach.push((l, reach_of(expression, nests, (*reduction, at), l)?));
+            reach.push((l, reach_of(expression, nests, &place, l)?));
         }
     }
     let rounded = |edge: &Edge| edge.digits.iter().any(|d| d.modulus < dag.extent(d.l) && reach.iter().any(|r| r.0 == d.l && r.1 > 0));
@@ -108,24 +123,35 @@ fn triangle(
     Ok(Triangle { name: name.clone(), reduction: *reduction, tails, terms, reach })
 }
 
+/// Where a triangular loop stands.
+struct Place<'a> {
+    reduction: Option<NodeId>,
+    /// The number of a loop over points.
+    at: usize,
+    /// Where its terms are taken in blocks.
+    accumulation: Option<&'a Accumulation>,
+}
+
 /// How far the parts of a loop over points reach that are opened inside of a triangular one.
 fn reach_of(
     expression: &Expression,
     nests: &[Nest],
-    (reduction, at): (Option<NodeId>, usize),
+    &Place { reduction, at, accumulation }: &Place<'_>,
     l: LoopId,
 ) -> Result<i64, String> {
     let name = expression.name(l);
     if !expression.loops.contains(&l) {
         return Err(format!("its end depends on `{name}`, which is a loop of a reduction"));
     }
-    let inside = |(i, axis): &(usize, &Axis)| match reduction {
-        None => *i > at,
-        // Reductions run for all iterations that are in step, before lanes are opened.
-        Some(_) => axis.kind == AxisKind::Jammed,
-    };
     let points = &nests[0].1;
-    let lanes = |axis: &Axis| reduction.is_some() && axis.kind == AxisKind::Lanes;
+    let of_blocks = accumulation.and_then(|a| points.iter().position(|p| p.name == a.at));
+    let outside = if reduction.is_none() { Some(at) } else { of_blocks };
+    let inside = |(i, axis): &(usize, &Axis)| match outside {
+        Some(at) => *i > at,
+        // Reductions run for all iterations that are in step.
+        None => axis.kind == AxisKind::Jammed,
+    };
+    let lanes = |axis: &Axis| outside.is_none() && axis.kind == AxisKind::Lanes;
     if points.iter().any(|a| a.of == l && lanes(a)) {
         return Err(format!("it ends elsewhere in each lane along `{name}`"));
     }
