@@ -1,7 +1,7 @@
 //! Loops with triangular bounds: what a mask or a guard cuts off is not visited, and results are what they were.
 
 use crate::harness::*;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds, Which, lower};
 use surject_ir::{Buffer, Function, Program, Scalar};
 
 fn parsed(text: &str) -> Function {
@@ -24,8 +24,10 @@ fn checked(text: &str, change: &dyn Fn(usize, &mut Buffer)) -> String {
         change(i, &mut values);
         values
     });
-    let args = args.collect();
-    check_on(function.clone(), 1e-4, Some(args), &targets());
+    let args: Vec<Buffer> = args.collect();
+    for which in [Which::Needed, Which::Chosen] {
+        check_by(function.clone(), 1e-4, Some(args.clone()), &targets(), which);
+    }
     let program = Program { name: String::new(), functions: vec![function] };
     // Which columns are packed depends on caches: the plan is that of a machine whose caches are known.
     let known =
@@ -71,8 +73,10 @@ fn causal_attention_visits_what_its_mask_leaves() {
 #[test]
 fn masked_positions_count_where_their_weights_do() {
     let (n, d) = (128, 72);
-    for fill in ["-1e30f32", "-inf_f32", "1.0f32", "bits(0x7fc00000)f32"] {
-        let text = attention((1, n, n, d), CAUSAL, fill);
+    // Of several heads all is made by the kernel IR.
+    let cases = ["-1e30f32", "-inf_f32", "1.0f32", "bits(0x7fc00000)f32"];
+    for (fill, heads) in cases.into_iter().flat_map(|fill| [(fill, 1), (fill, 2)]) {
+        let text = attention((heads, n, n, d), CAUSAL, fill);
         let (n, d) = (n as usize, d as usize);
         for special in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
             // In the values, at the end and at the start of a sum, each in a column of its own; and in a row of the scores, by
@@ -180,5 +184,19 @@ fn reductions_of_masked_rows() {
             );
             checked(&text, &|_, buffer| set(buffer, [(5, f64::NAN), (20 * n as usize + 3, f64::INFINITY)]));
         }
+    }
+}
+
+/// Attention of several heads is a chain of kernels of the kernel IR, all of which end at the diagonal.
+#[test]
+fn causal_chains_end_at_the_diagonal() {
+    for sizes in [(3, 192, 192, 64), (2, 193, 193, 65)] {
+        let function = parsed(&attention(sizes, CAUSAL, "-1e30f32"));
+        let program = Program { name: String::new(), functions: vec![function] };
+        let module = lowered_by(&program, "main", &half_lines(), Which::Chosen);
+        let plan = module.plan.to_string();
+        let chain = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
+        assert_eq!((chain.matches("kernel `product`").count(), chain.matches("kernel `rows`").count()), (2, 1), "{plan}");
+        assert!(!chain.contains("contraction"), "{plan}");
     }
 }

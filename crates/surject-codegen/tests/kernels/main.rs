@@ -8,6 +8,7 @@ mod schedules;
 mod strided;
 mod toy;
 mod transpositions;
+mod triangles;
 
 use surject_codegen::kernels::machine::Machine;
 use surject_codegen::kernels::run::run;

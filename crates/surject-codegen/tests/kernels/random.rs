@@ -279,7 +279,10 @@ impl Strategy for Guesses {
         arithmetic(rng, expression, &reductions, &mut directives);
         let points: Vec<String> = points.into_iter().map(|p| p.name).collect();
         memory(rng, expression, &reductions, &points, &mut directives);
-        let schedule = Schedule { directives };
+        let mut schedule = Schedule { directives };
+        if rng.chance(2, 3) {
+            schedule = schedule.with_triangles(expression);
+        }
         let schedule = by_parts(rng, expression, &schedule).unwrap_or(schedule);
         let schedule = form(rng, expression).unwrap_or(schedule);
         guesser.log.push_str(&format!("{:?}\n{schedule}", expression.loops()));

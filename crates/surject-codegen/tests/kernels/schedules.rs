@@ -53,7 +53,7 @@ fn a_schedule_reads_as_it_prints() {
                 scan i1 lanes 16 lines 7 block 32\nscan i1 across i2 lanes 8 lines 1 block 9 keys\nscan i0 lanes 1 lines 1 keys\n\
                 transpose i1 i0 tile 32 32 warps 8\ntranspose i1 i0 tile 16 16 task 4 8 group 2 each 1\n\
                 transpose i1 i0 tile 16 8 task 4 8 group 8 each 3 staged ahead past\n\
-                jam i0.i\npeel i0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\nepilogue serial\npack left at i1\n\
+                jam i0.i\npeel i0.o\ntriangular k0.o\nfma k0\naccumulate k0.o at i1.o\npack v1 at i1.o\nkeep k0 at i1\nkeys k0\ninverse i1\nnontemporal\nepilogue serial\npack left at i1\n\
                 prefetch v0 by 2048\nprefetch v0 by -64 in k0 soon\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);

@@ -15,12 +15,18 @@ use surject_kernel::{Affine, Type, Value};
 
 /// The iterations of a loop that lie in no tail.
 pub(super) struct Between {
-    pub(super) first: Value,
-    pub(super) end: Value,
+    first: Affine,
+    end: Affine,
     /// How many there are with those of tails.
-    all: Value,
+    all: i64,
     /// A position in the tail at each side, if there is one.
     tails: Vec<(Side, Value)>,
+}
+
+impl Between {
+    fn range(&self) -> (Affine, Affine) {
+        (self.first.clone(), self.end.clone())
+    }
 }
 
 fn overflow() -> CodegenError {
@@ -57,14 +63,14 @@ impl<'a> Lowering<'a> {
                 continue;
             };
             let Between { first, end, all, tails } = self.between(axis, triangle, None, count)?;
-            let zero = self.integer(0);
             let tail = |side| tails.iter().find(|t| t.0 == side).map(|t| t.1);
-            let part = |first: Value, end: Value, tail| {
-                Part::Between { range: (first.into(), end.into()), whole, tail, between: None }
+            let part = |first: &Affine, end: &Affine, tail| {
+                let range = (first.clone(), end.clone());
+                Part::Between { range, whole, tail, between: None }
             };
-            parts.extend(tail(Side::Before).map(|at| part(zero, first, Some(at))));
-            parts.push(part(first, end, None));
-            parts.extend(tail(Side::After).map(|at| part(end, all, Some(at))));
+            parts.extend(tail(Side::Before).map(|at| part(&0.into(), &first, Some(at))));
+            parts.push(part(&first, &end, None));
+            parts.extend(tail(Side::After).map(|at| part(&end, &all.into(), Some(at))));
         }
         Ok(Some(parts))
     }
@@ -81,7 +87,7 @@ impl<'a> Lowering<'a> {
         for part in &mut parts {
             if let &mut Part::Loop { first: 0, count, whole } = part {
                 let between = self.between(axis, triangle, Some(each), count)?;
-                let range = (between.first.into(), between.end.into());
+                let range = between.range();
                 *part = Part::Between { range, whole, tail: None, between: Some(between) };
             }
         }
@@ -97,11 +103,11 @@ impl<'a> Lowering<'a> {
             match part {
                 Part::Uneven { range } => {
                     let between = self.between(axis, triangle, Some(&mut []), axis.extent)?;
-                    *range = (between.first.into(), between.end.into());
+                    *range = between.range();
                 }
                 &mut Part::Loop { first: 0, count, whole } => {
                     let between = self.between(axis, triangle, Some(&mut []), count)?;
-                    let range = (between.first.into(), between.end.into());
+                    let range = between.range();
                     *part = Part::Between { range, whole, tail: None, between: None };
                 }
                 _ => {}
@@ -118,8 +124,9 @@ impl<'a> Lowering<'a> {
         mut each: Option<&mut [Own]>,
         count: i64,
     ) -> Lowered<Between> {
-        let (mut first, mut end) = (self.integer(0), self.integer(count));
-        let (all, mut tails) = (end, Vec::new());
+        let (mut first, mut end) = (Affine::from(0), Affine::from(count));
+        let (zero, all) = (self.integer(0), self.integer(count));
+        let mut tails = Vec::new();
         for tail in &triangle.tails {
             let edge = self.edge(&tail.edge, tail.side, &triangle.reach)?;
             let at = self.inside_tail(axis, tail.side, edge);
@@ -134,13 +141,13 @@ impl<'a> Lowering<'a> {
                 Side::After => {
                     let more = self.integer(axis.factor - i64::from(!one));
                     let edge = self.b.binary(BinaryOp::Add, edge, more);
-                    (end, self.in_blocks(edge, axis.factor))
+                    (all, self.in_blocks(edge, axis.factor))
                 }
                 Side::Before => {
-                    let (less, zero) = (self.integer(i64::from(one)), self.integer(0));
+                    let less = self.integer(i64::from(one));
                     let edge = self.b.binary(BinaryOp::Sub, edge, less);
                     let edge = self.b.binary(BinaryOp::Max, edge, zero);
-                    (first, self.in_blocks(edge, axis.factor))
+                    (zero, self.in_blocks(edge, axis.factor))
                 }
             };
             let mut bound = self.b.binary(BinaryOp::Min, bound, all);
@@ -148,11 +155,11 @@ impl<'a> Lowering<'a> {
                 bound = self.b.select(is_left_out, bound, none);
             }
             match tail.side {
-                Side::After => end = bound,
-                Side::Before => first = bound,
+                Side::After => end = bound.into(),
+                Side::Before => first = bound.into(),
             }
         }
-        Ok(Between { first, end, all, tails })
+        Ok(Between { first, end, all: count, tails })
     }
 
     /// A position in a tail with this edge, if it has one.
@@ -275,16 +282,16 @@ impl<'a> Lowering<'a> {
         let Some((axis, inside)) = axes.split_first() else { return Ok(()) };
         let is_kept = self.resolved.values.kept.as_ref().is_some_and(|kept| kept.body == reduction.body);
         for &(side, at) in between.tails.iter().filter(|_| is_kept) {
-            let (first, end) = match side {
-                Side::After => (between.end, between.all),
-                Side::Before => (self.integer(0), between.first),
+            let range = match side {
+                Side::After => (between.end.clone(), between.all.into()),
+                Side::Before => (0.into(), between.first.clone()),
             };
             let outside = self.outside();
             // All terms of the tail are the same.
             let term = self.value_at(reduction.body, axis.of, at)?;
             self.places.remove(&axis.of);
             let mut loops = 0;
-            for (axis, range) in std::iter::once((axis, (first.into(), end.into())))
+            for (axis, range) in std::iter::once((axis, range))
                 .chain(inside.iter().map(|a| (a, (0.into(), a.extent.into()))))
             {
                 loops += usize::from(self.open(axis, range, &[])?.is_some());
