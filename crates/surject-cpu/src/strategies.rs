@@ -237,16 +237,21 @@ impl Nest {
     /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
     /// outside of all. `operations` are those of all iterations.
     fn share(&mut self, cpu: &Cpu, operations: f64) {
+        self.share_beside(cpu, operations, &|_| 0.0);
+    }
+
+    /// The same, where each task that has some iterations of a loop does a part of all work by itself: `own` says which.
+    fn share_beside(&mut self, cpu: &Cpu, operations: f64, own: &dyn Fn(&str) -> f64) {
         /// The fewest operations of a task, where that shares the loop better.
         const LEAST: f64 = 4096.0;
         /// More tasks of a thread than these share nothing better.
         const MOST: i64 = 8;
         /// How much longer a loop may take whose last task has less to do than others, or whose tasks are smaller than needed.
         const CUT: f64 = 0.02;
-        /// The same of blocks of rows in step, which then have guards in a last task, and of the next loop inside.
-        const GUARDS: f64 = 0.2;
+        /// The same of blocks of rows in step, of which the last task has fewer, and of the next loop inside.
+        const FEWER: f64 = 0.05;
         const INSIDE: f64 = 0.15;
-        if cpu.task_operations.is_infinite() {
+        if cpu.task_operations.is_infinite() || cpu.threads <= 1 {
             return;
         }
         let threads = cpu.threads as i64;
@@ -260,7 +265,6 @@ impl Nest {
             let enough = operations >= 2.0 * cpu.task_operations;
             let least = ((LEAST / of_one).ceil() as i64).max(over(needed, 4));
             let least = if enough { least.min(needed) } else { needed }.max(1);
-            // Blocks of rows in step would have guards in a last task.
             let whole = l.name.contains('.') && !self.jammed.is_empty();
             let most = (l.extent / least).min(4 * MOST * threads);
             let chunks = (2..=most).rev().map(|tasks| over(l.extent, tasks));
@@ -272,8 +276,9 @@ impl Nest {
             };
             let cost = |&chunk: &i64| {
                 let (cut, small) = (l.extent % chunk != 0, chunk < needed);
-                let guards = if cut && whole { GUARDS } else { 0.0 };
-                longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + guards
+                let fewer = if cut && whole { FEWER } else { 0.0 };
+                let again = (over(l.extent, chunk) - 1) as f64 * own(&l.name);
+                longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + again
             };
             let best = fitting.map(|chunk| (chunk, cost(&chunk)));
             best.min_by(|a, b| a.1.total_cmp(&b.1))

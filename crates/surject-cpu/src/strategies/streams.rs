@@ -1,6 +1,6 @@
 //! Few rows times a large matrix, which is read in its order in memory.
 
-use super::{Nest, cost, fused, row, strided, work};
+use super::{Nest, cost, fused, parts, row, strided, work};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
@@ -9,18 +9,35 @@ use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 /// Some terms of all columns of a task are summed before the next ones: the sums are in memory meanwhile.
 pub struct Streams(pub Cpu);
 
-/// Terms that are summed at once.
-const TERMS: i64 = 16;
+/// Terms that are summed at once: so many rows of the matrix are read side by side. Of 16 the processor prefetches few, which takes
+/// twice as long (Zen 3).
+const TERMS: i64 = 8;
 
-/// Columns of a task, as far as they divide all: those of a row of the matrix are two pages of memory, or some.
-const COLUMNS: i64 = 2048;
+/// The most columns of a task: the first cache has their sums. And the fewest where threads share them: those of a row of the matrix
+/// are a page of memory.
+const COLUMNS: i64 = 4096;
+const FEWEST: i64 = 1024;
+
+/// The most rows; more fill tiles.
+const ROWS: i64 = 32;
 
 /// Bytes of a matrix that no cache near by has.
 const LARGE: f64 = 4e6;
 
+impl Streams {
+    pub(crate) const NAME: &'static str = "streams";
+
+    /// How many rows run in step, each in two vectors.
+    fn together(&self, rows: i64) -> i64 {
+        let most = (self.0.vector_registers / 2 - 3).clamp(1, rows);
+        let idle = |by: &i64| (rows + by - 1) / by * by;
+        ((most - most / 3)..=most).rev().min_by_key(idle).unwrap_or(1)
+    }
+}
+
 impl Strategy for Streams {
     fn name(&self) -> &'static str {
-        "streams"
+        Streams::NAME
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
@@ -46,18 +63,19 @@ impl Strategy for Streams {
         let others: Vec<&LoopInfo> = loops.iter().filter(|l| l.name != column.name && l.extent > 1).collect();
         let (rows, vectors) = match others[..] {
             [] => (None, 4),
-            [rows] if rows.parallel && rows.extent <= self.0.vector_registers / 2 - 3 => (Some(rows), 2),
+            [rows] if rows.parallel && rows.extent <= ROWS => (Some(rows), 2),
             _ => return Err("there are rows enough for tiles".into()),
         };
         let by = vectors * lanes;
         let blocks = (column.extent + by - 1) / by;
-        let columns = blocks.min(COLUMNS / by);
-        let columns = (1..=columns).rev().find(|n| blocks % n == 0).unwrap_or(1);
+        let columns = blocks.min(COLUMNS / by).min(parts(blocks, self.0.threads as i64).max(FEWEST / by));
+        // Tasks of about the same size.
+        let columns = parts(blocks, parts(blocks, columns.max(1)));
         let mut order = vec![column.clone()];
         order.extend(loops.iter().filter(|l| l.name != column.name).cloned());
         let mut nest = Nest::new(&order);
         if let Some(rows) = rows {
-            nest.jam(&rows.name, rows.extent);
+            nest.jam(&rows.name, self.together(rows.extent));
         }
         nest.vectorise(&column.name, by);
         nest.split(0, columns);

@@ -352,11 +352,23 @@ impl Tiles {
             nest.split_inside(&at, blocks);
             at = format!("{at}.o");
         }
-        nest.share(&self.0, *work);
+        let cost = facts.of_sums(size);
+        // Tasks that share rows fill panels of their own.
+        let filled = |access: &&AccessInfo| access.elements * (PACKED + 1.0 / lanes as f64);
+        let panel = match how {
+            Panels::Packed => panels.iter().map(filled).sum::<f64>() / cost,
+            Panels::InPlace => 0.0,
+        };
+        let is_outside = |name: &str| order.iter().take_while(|l| outside(l)).any(|l| l.name == name);
+        let own = |name: &str| {
+            let of_columns = name.starts_with(&format!("{}.", column.name)) || name == column.name;
+            if of_columns || is_outside(name) { 0.0 } else { panel }
+        };
+        nest.share_beside(&self.0, *work, &own);
         let at = nest.inner(at);
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
-        let mut cost = facts.of_sums(size) + traffic(facts, (size, outermost), others);
+        let mut cost = cost + traffic(facts, (size, outermost), others);
         let mut directives = nest.directives();
         directives.extend_from_slice(values);
         let mut packed: Vec<(String, String)> = Vec::new();
