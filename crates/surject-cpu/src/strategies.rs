@@ -251,7 +251,9 @@ impl Nest {
         /// The same of blocks of rows in step, of which the last task has fewer, and of the next loop inside.
         const FEWER: f64 = 0.05;
         const INSIDE: f64 = 0.15;
-        if cpu.task_operations.is_infinite() || cpu.threads <= 1 {
+        /// The part of the time of a task that threads wait in the end: one may be held up.
+        const WAIT: f64 = 0.05;
+        if cpu.task_operations.is_infinite() {
             return;
         }
         let threads = cpu.threads as i64;
@@ -277,8 +279,9 @@ impl Nest {
             let cost = |&chunk: &i64| {
                 let (cut, small) = (l.extent % chunk != 0, chunk < needed);
                 let fewer = if cut && whole { FEWER } else { 0.0 };
-                let again = (over(l.extent, chunk) - 1) as f64 * own(&l.name);
-                longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + again
+                let tasks = over(l.extent, chunk) as f64;
+                let more = (tasks - 1.0) * own(&l.name) + WAIT * threads as f64 / tasks;
+                longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + more
             };
             let best = fitting.map(|chunk| (chunk, cost(&chunk)));
             best.min_by(|a, b| a.1.total_cmp(&b.1))
