@@ -230,8 +230,8 @@ impl Native for Cpu {
         strategies::ranges::schedule(self, expression, loops, most)
     }
 
-    fn stores_first(&self, expression: &Expression) -> Vec<StoredFactor> {
-        taken::stored::factors_first(self, expression)
+    fn stores_first(&self, expression: &Expression, in_ranges: bool) -> Vec<StoredFactor> {
+        taken::stored::factors_first(self, expression, in_ranges)
     }
 }
 

@@ -42,8 +42,9 @@ pub trait Native: Machine {
     /// error says why not, or why nobody knows.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
 
-    /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it.
-    fn stores_first(&self, _: &Expression) -> Vec<StoredFactor> {
+    /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it, and others
+    /// may run some rows of it at a time.
+    fn stores_first(&self, _: &Expression, _in_ranges: bool) -> Vec<StoredFactor> {
         Vec::new()
     }
 

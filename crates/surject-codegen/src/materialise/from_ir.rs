@@ -178,7 +178,7 @@ fn apart(dag: &Dag, loops: &[LoopId], value: NodeId) -> Vec<i64> {
     sizes
 }
 
-/// Many products of which others run ranges of rows.
+/// A product, or many, of which others run ranges of rows.
 fn product_of_rows(whole: &Pulled, expression: &Expression, scheduled: &Scheduled) -> Fit<Product> {
     let product = expression.product().ok_or(Refused("it is no sum of products"))?;
     let dag = &whole.dag;
@@ -187,7 +187,7 @@ fn product_of_rows(whole: &Pulled, expression: &Expression, scheduled: &Schedule
         names.iter().filter(is_wide).filter_map(|name| expression.id(name)).collect()
     };
     let (rows, columns) = (of(&product.rows), of(&product.columns));
-    let &[rows] = &rows[..] else { return Err(Refused("rows of many products have several loops")) };
+    let &[rows] = &rows[..] else { return Err(Refused("rows that others run some of have several loops")) };
     let high = scheduled.machine.rows_of_tile(expression, &expression.name(rows)).map_err(Refused)?;
     let batch = expression.loops.iter().copied();
     let batch = batch.filter(|l| dag.extent(*l) > 1 && *l != rows && !columns.contains(l)).collect();
@@ -218,32 +218,35 @@ impl<'a> Stores<'a> {
         self.scheduled.filter(|scheduled| scheduled.which != Which::Needed)
     }
 
+    /// Are all results those of the function?
+    fn is_result(&self, whole: &Pulled) -> bool {
+        let results = &self.function.body.results;
+        whole.outputs.iter().all(|o| results.contains(&Var(o.to.0)))
+    }
+
+    /// Is a product better made row by row with what it is made of, or with what needs it? Those are many products, what is larger
+    /// than all that it is made of, what is made of such, and what a mask ends.
+    fn is_of_ranges(&self, whole: &Pulled, expression: &Expression) -> bool {
+        expression.is_batched()
+            || expression.may_have_tails()
+            || !self.is_result(whole) && is_mostly_stored(expression)
+            || matches!(self.computed(expression), Computed::Most)
+    }
+
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
         let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
         let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
             scheduled.machine.takes(&expression).map_err(Refused)?;
-            let is_batched = expression.is_batched();
-            need(is_batched || !expression.may_have_tails(), "a mask may cut off some of its terms")?;
-            let results = &self.function.body.results;
-            let is_result = whole.outputs.iter().all(|o| results.contains(&Var(o.to.0)));
-            if is_batched {
-                let recipe = product_of_rows(whole, &expression, scheduled);
-                return match is_result && matches!(self.computed(&expression), Computed::Nothing) {
-                    true => Ok((expression, recipe.ok())),
-                    false => Ok((expression, Some(recipe?))),
-                };
+            if !self.is_of_ranges(whole, &expression) {
+                return Ok((expression, None));
             }
-            need(
-                is_result || !is_mostly_stored(&expression),
-                "what is larger than all that it is made of is better made row by row with what needs it",
-            )?;
-            match self.computed(&expression) {
-                Computed::Most => Err(Refused(
-                    "a factor that is computed is larger than all else, and better made row by row",
-                )),
-                Computed::Nothing | Computed::Some => Ok((expression, None)),
+            need(expression.unmarked().is_none(), "nobody says whether a factor is finite where the other is zero")?;
+            let recipe = product_of_rows(whole, &expression, scheduled);
+            match self.is_result(whole) && matches!(self.computed(&expression), Computed::Nothing) {
+                true => Ok((expression, recipe.ok())),
+                false => Ok((expression, Some(recipe?))),
             }
         });
         let (expression, recipe) = taken?;
@@ -274,8 +277,9 @@ impl<'a> Stores<'a> {
     fn with_stored_factors(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
         let variables = self.function.vars.len();
-        let factors =
-            scheduled.machine.stores_first(&expression(whole, variables, &|at| self.buffer_type(at))?);
+        let all = expression(whole, variables, &|at| self.buffer_type(at))?;
+        let in_ranges = self.is_of_ranges(whole, &all);
+        let factors = scheduled.machine.stores_first(&all, in_ranges);
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
         for StoredFactor { side, panel } in factors {
             let factor = |w: &Self, rest: &Pulled| {
@@ -295,7 +299,7 @@ impl<'a> Stores<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
-        match self.mark_factor(&mut rest)? {
+        match if in_ranges { self.mark_factor(&mut rest)? } else { None } {
             Some(Ok(marks)) => kernels.push(marks),
             Some(Err(error)) => return Ok(Err(error)),
             None => {}
@@ -311,8 +315,7 @@ impl<'a> Stores<'a> {
     /// Makes marks that say where a factor of many products is finite, if terms of their sums may be left out there: their kernel.
     fn mark_factor(&mut self, whole: &mut Pulled) -> Fit<Option<Result<Kernel, CodegenError>>> {
         let expression = expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))?;
-        let Some(Unmarked { sum, factor, inside }) = expression.unmarked().filter(|_| expression.is_batched())
-        else {
+        let Some(Unmarked { sum, factor, inside }) = expression.unmarked() else {
             return Ok(None);
         };
         let mut part = whole.clone();

@@ -15,7 +15,7 @@ const SHARED: f64 = 64.0;
 /// The factors that tiles would compute again and again, or of rows whose terms lie far apart, if many results need them.
 /// Measured beside the emitter's with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
 /// is at 0.92 to 0.97 once it is stored, and smaller products lose on two threads.
-pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFactor> {
+pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool) -> Vec<StoredFactor> {
     if !cpu.has_narrow_vectors() || expression.unit_factors().is_some() {
         return Vec::new();
     }
@@ -31,19 +31,18 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression) -> Vec<StoredFac
         |factor: &Factor| extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED;
     let is_far = extents(&mut terms.iter()) < LONG as f64 && strategies::is_far(&left.access, &terms);
     let of_rows = left.operations > 0 || is_far;
-    // Ranges of rows of many products read columns where they lie.
-    let is_batched = expression.is_batched();
+    // Ranges of rows read columns where they lie.
     let is_next = |l: &LoopInfo| l.extent > 1 && right.access.stride(&l.name) == 1;
     let lies = loops.iter().any(is_next) && !strategies::is_far(&right.access, &terms);
-    let of_columns = match is_batched {
+    let of_columns = match in_ranges {
         true => right.operations > 0 || !lies,
         false => right.operations > 0 && expression.has_formulas(),
     };
-    let sides = [(Side::Left, of_rows && !is_batched, left), (Side::Right, of_columns, right)].into_iter();
+    let sides = [(Side::Left, of_rows && !in_ranges, left), (Side::Right, of_columns, right)].into_iter();
     let first =
-        sides.filter(|(_, first, factor)| (products >= FEW || is_batched) && *first && is_shared(factor));
+        sides.filter(|(_, first, factor)| (products >= FEW || in_ranges) && *first && is_shared(factor));
     let stored = |side| {
-        let has_panels = is_batched && side == Side::Right;
+        let has_panels = in_ranges && side == Side::Right;
         let panel = has_panels.then(|| strategies::ranges::panel(cpu, expression)).flatten();
         StoredFactor { side, panel }
     };
