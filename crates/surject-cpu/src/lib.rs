@@ -23,7 +23,9 @@ mod taken;
 pub mod write;
 
 use std::sync::Arc;
-use strategies::{Blocks, Columns, Dots, EndingAtTails, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows};
+use strategies::{
+    Blocks, Columns, Dots, EndingAtTails, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows,
+};
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
 use surject_codegen::kernels::expression::Expression;

@@ -280,7 +280,8 @@ impl Nest {
                 let (cut, small) = (l.extent % chunk != 0, chunk < needed);
                 let fewer = if cut && whole { FEWER } else { 0.0 };
                 let tasks = over(l.extent, chunk) as f64;
-                let more = (tasks - 1.0) * own(&l.name) + WAIT * threads as f64 / tasks;
+                let wait = if small { WAIT } else { WAIT * threads as f64 / tasks };
+                let more = (tasks - 1.0) * own(&l.name) + wait;
                 longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + more
             };
             let best = fitting.map(|chunk| (chunk, cost(&chunk)));

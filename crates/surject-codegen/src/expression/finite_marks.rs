@@ -33,9 +33,17 @@ pub(crate) struct FiniteMarks {
 impl FiniteMarks {
     /// Those of what is loaded at an address: a part has the elements of the loops `inside`. Also where the mark of a part lies, and
     /// how many marks there are.
-    pub(crate) fn of(dag: &Dag, address: &Lin, inside: LoopSet, memory: Buf) -> Option<(FiniteMarks, Lin, i64)> {
-        let (mut marks, mut count, mut at) =
-            (FiniteMarks { memory, parts: Vec::new(), inside: Vec::new(), offset: address.offset }, 1i64, Lin::default());
+    pub(crate) fn of(
+        dag: &Dag,
+        address: &Lin,
+        inside: LoopSet,
+        memory: Buf,
+    ) -> Option<(FiniteMarks, Lin, i64)> {
+        let (mut marks, mut count, mut at) = (
+            FiniteMarks { memory, parts: Vec::new(), inside: Vec::new(), offset: address.offset },
+            1i64,
+            Lin::default(),
+        );
         for (l, steps) in steps(dag, address) {
             if inside.contains(l) {
                 marks.inside.push(steps);

@@ -229,9 +229,7 @@ impl Analysis<'_> {
         let of = |n: &NodeId| self.of(*n).value();
         match node {
             Node::Unary(op @ (UnaryOp::Neg | UnaryOp::Abs), x) => eval::unary(*op, of(x)?),
-            Node::Binary(op @ (Add | Sub | Mul | Div | Max | Min), x, y) => {
-                eval::binary(*op, of(x)?, of(y)?)
-            }
+            Node::Binary(op @ (Add | Sub | Mul | Div | Max | Min), x, y) => eval::binary(*op, of(x)?, of(y)?),
             _ => None,
         }
     }

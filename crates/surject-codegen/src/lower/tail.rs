@@ -92,7 +92,9 @@ impl Emitter<'_> {
                 AccOp::Max | AccOp::Min | AccOp::And | AccOp::Or => !kept,
                 _ => false,
             };
-            tail(self.dag, term.body, last, Side::After).filter(|t| joins && t.edge.divisor == 1).map(|t| t.edge)
+            tail(self.dag, term.body, last, Side::After)
+                .filter(|t| joins && t.edge.divisor == 1)
+                .map(|t| t.edge)
         });
         let first = edges.next()??;
         edges.try_fold(first, |all, more| all.joined(&more?, Side::After))

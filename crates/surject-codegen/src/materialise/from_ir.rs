@@ -242,7 +242,10 @@ impl<'a> Stores<'a> {
             if !self.is_of_ranges(whole, &expression) {
                 return Ok((expression, None));
             }
-            need(expression.unmarked().is_none(), "nobody says whether a factor is finite where the other is zero")?;
+            need(
+                expression.unmarked().is_none(),
+                "nobody says whether a factor is finite where the other is zero",
+            )?;
             let recipe = product_of_rows(whole, &expression, scheduled);
             match self.is_result(whole) && matches!(self.computed(&expression), Computed::Nothing) {
                 true => Ok((expression, recipe.ok())),
@@ -325,7 +328,9 @@ impl<'a> Stores<'a> {
         };
         let Node::Reduce { field, .. } = dag[sum].node else { return Ok(None) };
         let memory = self.next();
-        let Some((marks, at, count)) = FiniteMarks::of(dag, &address, inside, memory) else { return Ok(None) };
+        let Some((marks, at, count)) = FiniteMarks::of(dag, &address, inside, memory) else {
+            return Ok(None);
+        };
         self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let loops: Vec<LoopId> = inside.loops().filter(|&l| address.coeff(l) != 0).collect();
         let zero = dag.constant(Scalar::zero(dtype));

@@ -196,7 +196,11 @@ fn causal_chains_end_at_the_diagonal() {
         let module = lowered_by(&program, "main", &half_lines(), Which::Chosen);
         let plan = module.plan.to_string();
         let chain = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
-        assert_eq!((chain.matches("kernel `product`").count(), chain.matches("kernel `rows`").count()), (2, 1), "{plan}");
+        assert_eq!(
+            (chain.matches("kernel `product`").count(), chain.matches("kernel `rows`").count()),
+            (2, 1),
+            "{plan}"
+        );
         assert!(!chain.contains("contraction"), "{plan}");
     }
 }

@@ -82,14 +82,18 @@ pub(crate) fn takes_parts(
     schedule.by_parts(expression, &parts.loops).ok_or("its schedule does not go part by part")
 }
 
+/// The lanes of the widest vectors of four registers with AVX2.
+const MASKED: i64 = 32;
+
 /// Do rows fit the strategies? `leaves` says that results leave the caches, or may.
 fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static str> {
     let accesses = expression.accesses();
     if accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist");
     }
-    if accesses.iter().any(|a| ![4, 8].contains(&a.bytes)) {
-        return Err("nobody has measured rows of elements of 8 and 16 bits");
+    let is_measured = |a: &AccessInfo| [4, 8].contains(&a.bytes) || a.bytes == 1 && !a.stored;
+    if !accesses.iter().all(is_measured) {
+        return Err("nobody has measured results of 8 bits, and elements of 16");
     }
     if expression.has_positions() {
         return Err("positions are values");
@@ -117,6 +121,10 @@ fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static 
         |l: &&LoopInfo| expression.strides(&l.name).iter().filter(|s| s.stored).all(|s| s.elements == 1);
     let row = points.iter().find(next).ok_or("no results lie next to each other")?;
     fills(expression, row, lanes)?;
+    // No instruction of AVX2 loads some of the bytes of a vector.
+    if accesses.iter().any(|a| a.bytes == 1) && row.extent % MASKED != 0 {
+        return Err("the last vector of its bytes is not whole");
+    }
     let lines = |s: &Stride| !s.stored || s.elements * expression.element_bytes() as i64 % LINE == 0;
     let others = points.iter().filter(|l| l.name != row.name);
     let starts_lines = others.flat_map(|l| expression.strides(&l.name)).all(|s| lines(&s));

@@ -165,7 +165,10 @@ fn a_loop_over_two_digits_counts_by_its_remainder() {
     let address = Lin { terms: vec![(rows, 24), (column, 1)], offset: 0 };
     let load = reader.add(Node::Load { buf: Buf(1), address, guards: Vec::new() }, DType::I32);
     let found = tail(&reader, load, column, Side::After).unwrap();
-    assert_eq!(found.edge, Edge { digits: vec![Digit { l: rows, modulus: 6, coeff: 1 }], offset: 1, divisor: 1 });
+    assert_eq!(
+        found.edge,
+        Edge { digits: vec![Digit { l: rows, modulus: 6, coeff: 1 }], offset: 1, divisor: 1 }
+    );
     assert_eq!(found.value, Some(Scalar::zero(DType::I32)));
     // Half of the rows, or every second column, are other digits.
     for address in [vec![(rows, 12), (column, 1)], vec![(rows, 24), (column, 2)]] {

@@ -152,7 +152,9 @@ impl Lowering<'_> {
         for n in dag.reachable(roots) {
             let Node::Reduce { op, body, .. } = dag[n].node else { continue };
             let Some(first) = all.first_mut().filter(|_| !self.sums.contains_key(&n)) else { continue };
-            if dag[n].deps.meets(later.union(self.in_tail())) || self.within(first, |l| Ok(l.cached(n).is_some()))? {
+            if dag[n].deps.meets(later.union(self.in_tail()))
+                || self.within(first, |l| Ok(l.cached(n).is_some()))?
+            {
                 continue;
             }
             self.reduce_in_step(n, (op, body), all)?;

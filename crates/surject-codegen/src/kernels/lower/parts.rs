@@ -212,7 +212,11 @@ impl Lowering<'_> {
             && all.into_iter().all(|a| is_serial(a) && !self.resolved.values.peeled.contains(&a.name))
             && self.takes_rest(axis.of, axis.factor)
             && self.fills_short_panels(axis);
-        if is_uneven { vec![Part::Uneven { range: (0.into(), axis.extent.into()) }] } else { self.parts(axis) }
+        if is_uneven {
+            vec![Part::Uneven { range: (0.into(), axis.extent.into()) }]
+        } else {
+            self.parts(axis)
+        }
     }
 
     /// The iterations that the last part of a cut loop has, where this is the loop over all of its parts. Agents of a GPU

@@ -291,8 +291,8 @@ impl<'a> Lowering<'a> {
             let term = self.value_at(reduction.body, axis.of, at)?;
             self.places.remove(&axis.of);
             let mut loops = 0;
-            for (axis, range) in std::iter::once((axis, range))
-                .chain(inside.iter().map(|a| (a, (0.into(), a.extent.into()))))
+            for (axis, range) in
+                std::iter::once((axis, range)).chain(inside.iter().map(|a| (a, (0.into(), a.extent.into()))))
             {
                 loops += usize::from(self.open(axis, range, &[])?.is_some());
             }

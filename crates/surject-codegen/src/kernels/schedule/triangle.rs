@@ -60,7 +60,9 @@ pub(super) fn triangles(
     let mut found = Vec::new();
     for nest in nests {
         if let Some(at) = nest.1.iter().position(|a| a.name == name) {
-            found.push(triangle(expression, (nests, accumulations), (nest, at)).map_err(|m| Fault::of(name, m))?);
+            found.push(
+                triangle(expression, (nests, accumulations), (nest, at)).map_err(|m| Fault::of(name, m))?,
+            );
         }
     }
     match found.is_empty() {
@@ -87,7 +89,8 @@ fn triangle(
     if reduction.is_none() && !accumulations.is_empty() {
         return Err("blocks of terms are accumulated for all points".into());
     }
-    let accumulation = reduction.and_then(|r| accumulations.iter().find(|a| a.sums.iter().any(|s| s.reduction == r)));
+    let accumulation =
+        reduction.and_then(|r| accumulations.iter().find(|a| a.sums.iter().any(|s| s.reduction == r)));
     if accumulation.is_some_and(|a| a.sums.len() > 1) {
         return Err(format!("several reductions are accumulated in the blocks of `{name}`"));
     }
@@ -97,13 +100,17 @@ fn triangle(
         Some(reduction) => tails_of_terms(expression, *reduction, axis.of)?,
     };
     if tails.is_empty() {
-        return Err(format!("nothing along `{name}` is the same from some place on that depends on other loops"));
+        return Err(format!(
+            "nothing along `{name}` is the same from some place on that depends on other loops"
+        ));
     }
     if let TailTerms::Zero { value, .. } = terms
         && !tails.iter().all(|t| is_zero(t.value))
     {
         if accumulation.is_some() {
-            return Err(format!("nobody looks whether terms along `{name}` are zero for all points together"));
+            return Err(format!(
+                "nobody looks whether terms along `{name}` are zero for all points together"
+            ));
         }
         let lanes = |a: &&Axis| a.kind == AxisKind::Lanes && dag[value].deps.contains(a.of);
         if let Some(lanes) = nests[0].1.iter().find(lanes) {
@@ -116,7 +123,9 @@ fn triangle(
             reach.push((l, reach_of(expression, nests, &place, l)?));
         }
     }
-    let rounded = |edge: &Edge| edge.digits.iter().any(|d| d.modulus < dag.extent(d.l) && reach.iter().any(|r| r.0 == d.l && r.1 > 0));
+    let rounded = |edge: &Edge| {
+        edge.digits.iter().any(|d| d.modulus < dag.extent(d.l) && reach.iter().any(|r| r.0 == d.l && r.1 > 0))
+    };
     if tails.iter().any(|t| rounded(&t.edge)) {
         return Err(format!("rows that run together inside of `{name}` may be of several blocks"));
     }
@@ -156,7 +165,11 @@ fn reach_of(
         return Err(format!("it ends elsewhere in each lane along `{name}`"));
     }
     let parts = points.iter().enumerate().filter(|(_, a)| a.of == l).filter(inside);
-    Ok(parts.map(|(_, a)| (a.extent - 1) * a.factor).sum())
+    let reach: i64 = parts.map(|(_, a)| (a.extent - 1) * a.factor).sum();
+    match reach + 1 < expression.dag.extent(l) {
+        true => Ok(reach),
+        false => Err(format!("it ends elsewhere for each iteration of `{name}`, which runs inside of it")),
+    }
 }
 
 /// The tails that all results share.
@@ -182,8 +195,11 @@ fn tails_of_terms(
     l: LoopId,
 ) -> Result<(Vec<Tail>, TailTerms), String> {
     let dag = &expression.dag;
-    let Node::Reduce { op, loops, body, .. } = &dag[reduction].node else { return Err("no reduction".into()) };
-    let along = |n: NodeId| Side::BOTH.into_iter().filter_map(|side| tail(dag, n, l, side)).collect::<Vec<Tail>>();
+    let Node::Reduce { op, loops, body, .. } = &dag[reduction].node else {
+        return Err("no reduction".into());
+    };
+    let along =
+        |n: NodeId| Side::BOTH.into_iter().filter_map(|side| tail(dag, n, l, side)).collect::<Vec<Tail>>();
     if loops.iter().any(|&other| other != l && dag.extent(other) > 1) {
         return Err("the reduction has several loops".into());
     }
@@ -255,7 +271,11 @@ impl Expression {
             let Product { value, other } = product(self, *body, l)?;
             let Node::Load { guards, .. } = &dag[other].node else { return None };
             let inside = dag[other].deps.minus(dag[value].deps).union(std::iter::once(l).collect());
-            (guards.is_empty() && mark(self, other, l).is_none()).then_some(Unmarked { sum: n, factor: other, inside })
+            (guards.is_empty() && mark(self, other, l).is_none()).then_some(Unmarked {
+                sum: n,
+                factor: other,
+                inside,
+            })
         })
     }
 }
