@@ -5,6 +5,7 @@ use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, linearise, sizes};
 use crate::expression::dag::Known;
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
+use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::gather::Gathered;
 use crate::expression::output::{Output, outputs};
 use crate::expression::polyphase::{self, Change, Shape};
@@ -291,6 +292,21 @@ impl<'a> Stores<'a> {
                 dag.replaced(output.root, node, load).ok_or_else(|| CodegenError::overflow("an address"))?;
         }
         Ok((stored, load))
+    }
+
+    /// Forgets which tensors have marks that say where they are finite: those.
+    pub(crate) fn without_marks(&mut self) -> HashMap<Buf, FiniteMarks> {
+        match self.known.finite.is_empty() {
+            true => HashMap::new(),
+            false => std::mem::take(&mut Arc::make_mut(&mut self.known).finite),
+        }
+    }
+
+    /// The tensors that have marks.
+    pub(crate) fn set_marks(&mut self, finite: HashMap<Buf, FiniteMarks>) {
+        if !finite.is_empty() || !self.known.finite.is_empty() {
+            Arc::make_mut(&mut self.known).finite = finite;
+        }
     }
 
     /// Keeps what is known of a tensor that an output fills over these loops.

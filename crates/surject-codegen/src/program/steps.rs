@@ -90,11 +90,14 @@ struct Walker<'a> {
 impl Walker<'_> {
     /// The steps of a block. `owned` are the parameters of its region, whose buffers it may overwrite.
     fn block(&mut self, block: &Block, owned: &[Var]) -> Result<Vec<Step>, CodegenError> {
+        // What kernels of a block find out others may not know.
+        let outside = self.stores.without_marks();
         let mut steps = Vec::new();
         for (i, statement) in block.statements.iter().enumerate() {
             self.statement(block, i, statement, owned, &mut steps)
                 .map_err(|error| error.at(statement.origin.as_deref()))?;
         }
+        self.stores.set_marks(outside);
         Ok(steps)
     }
 

@@ -204,3 +204,70 @@ fn causal_chains_end_at_the_diagonal() {
         assert!(!chain.contains("contraction"), "{plan}");
     }
 }
+
+/// Terms may have the memory of the scores, and results that of their operand: what a tail holds is read before it is written.
+#[test]
+fn tails_are_read_before_they_are_written() {
+    for condition in [CAUSAL, "index(l)i32 >= index(q)i32", "index(l)i32 + 5i32 > index(q)i32"] {
+        {
+            let text = attention((2, 161, 203, 24), condition, "-1e9f32");
+            // Weights, and what they are made of.
+            for result in ["e", "p"] {
+                let text = text.replace("-> (o)", &format!("-> ({result})"));
+                let text: String = text
+                    .lines()
+                    .filter(|l| {
+                        !l.trim_start().starts_with("o :")
+                            && (result == "p" || !l.contains("let c") && !l.trim_start().starts_with("p :"))
+                    })
+                    .map(|l| l.replace(&format!("let {result} :"), &format!("{result} :")) + "\n")
+                    .collect();
+                checked(&text, &|_, _| {});
+            }
+        }
+    }
+}
+
+/// Whether a factor is finite is found out where it counts, not in a branch that may not have run.
+#[test]
+fn branches_find_out_by_themselves() {
+    let (n, d) = (128, 64);
+    let of = |name: &str, from: &str| {
+        format!(
+            "{name} : f32[2,{n},{d}] =:+ over h<2, i<{n}, j<{d}, k<{n} at [h,i,j]: {from}[h,i,k] * z[h,k,j]"
+        )
+    };
+    let weights = |name: &str, by: &str| {
+        format!(
+            "{name} : f32[2,{n},{n}] =: over h<2, i<{n}, k<{n}: select(index(k)i32 <= index(i)i32, x[h,i,k] * {by}, 0.0f32)"
+        )
+    };
+    let text = format!(
+        "func main(c: i32[], x: f32[2,{n},{n}], z: f32[2,{n},{d}]) -> (a, b) {{
+  a : f32[2,{n},{d}] = if c {{
+    branch() -> (p) {{
+      {}
+      {}
+    }}
+    branch() -> (q) {{
+      q : f32[2,{n},{d}] =: over h<2, i<{n}, j<{d}: z[h,i,j]
+    }}
+  }}
+  {}
+  {}
+}}
+",
+        weights("t", "2.0f32"),
+        of("p", "t"),
+        weights("u", "3.0f32"),
+        of("b", "u"),
+    );
+    for branch in [0.0, 1.0] {
+        let plan = checked(&text, &|i, buffer| match i {
+            0 => set(buffer, [(0, branch)]),
+            2 => set(buffer, [((n - 1) * d + 3, f64::INFINITY), ((2 * n - 2) * d, f64::NAN)]),
+            _ => {}
+        });
+        assert!(plan.contains("triangular sum"), "{plan}");
+    }
+}

@@ -129,7 +129,7 @@ impl<'a> Lowering<'a> {
         let mut tails = Vec::new();
         for tail in &triangle.tails {
             let edge = self.edge(&tail.edge, tail.side, &triangle.reach)?;
-            let at = self.inside_tail(axis, tail.side, edge);
+            let at = self.inside_tail(axis, triangle, tail.side, edge);
             let is_left_out = match each.as_deref_mut() {
                 Some(each) => self.is_left_out(axis, triangle, (tail, at), each)?,
                 None => None,
@@ -162,18 +162,19 @@ impl<'a> Lowering<'a> {
         Ok(Between { first, end, all: count, tails })
     }
 
-    /// A position in a tail with this edge, if it has one.
-    fn inside_tail(&mut self, axis: &Axis, side: Side, edge: Value) -> Value {
-        let last = self.expression.dag.extent(axis.of) - 1;
-        let (zero, one, last) = (self.integer(0), self.integer(1), self.integer(last));
-        let at = match side {
-            Side::After => edge,
+    /// A position in a tail with this edge, if it has one, and of these the last that is stored where results have the memory of an
+    /// operand.
+    fn inside_tail(&mut self, axis: &Axis, triangle: &Triangle, side: Side, edge: Value) -> Value {
+        match side {
+            Side::After => self.integer(self.expression.dag.extent(axis.of) - 1),
+            // The tail before is stored before the rest of results, but terms of it are kept after the rest.
+            Side::Before if triangle.reduction.is_some() => self.integer(0),
             Side::Before => {
+                let (zero, one) = (self.integer(0), self.integer(1));
                 let before = self.b.binary(BinaryOp::Sub, edge, one);
                 self.b.binary(BinaryOp::Max, before, zero)
             }
-        };
-        self.b.binary(BinaryOp::Min, at, last)
+        }
     }
 
     /// So many positions in blocks, rounded down.

@@ -8,7 +8,7 @@
 //! * Of the loop of a sum: the terms have to be zero there, or a factor of theirs while the other one is finite. Unless that is known
 //!   before anything runs, the kernel looks.
 
-use super::{Axis, AxisKind, Nest, Schedule, fits};
+use super::{Axis, AxisKind, Nest, Panel, Schedule, fits};
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::expression::stored_tail::Side;
@@ -130,6 +130,32 @@ fn triangle(
         return Err(format!("rows that run together inside of `{name}` may be of several blocks"));
     }
     Ok(Triangle { name: name.clone(), reduction: *reduction, tails, terms, reach })
+}
+
+impl Triangle {
+    /// Do results in the tail of a loop over points need nothing of panels that an iteration has to itself?
+    pub(super) fn check(
+        &self,
+        expression: &Expression,
+        points: &[Axis],
+        panels: &[Panel],
+    ) -> Result<(), Fault> {
+        let position = |name: &str| points.iter().position(|a| a.name == name);
+        let (Some(at), None) = (position(&self.name), self.reduction) else { return Ok(()) };
+        let dag = &expression.dag;
+        let is_left_out =
+            |n: NodeId| matches!(dag[n].node, Node::Reduce { .. }) && dag[n].deps.contains(points[at].of);
+        let roots: Vec<NodeId> = expression.outputs.iter().map(|o| o.root).collect();
+        let needed = dag.reachable_but(&roots, is_left_out);
+        let own = |p: &&Panel| position(&p.at).is_some_and(|of| of >= at) && needed.contains(&p.value);
+        match panels.iter().find(own) {
+            Some(panel) => Err(Fault::of(
+                &self.name,
+                format!("results in the tail of `{}` would need what is packed at `{}`", self.name, panel.at),
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Where a triangular loop stands.

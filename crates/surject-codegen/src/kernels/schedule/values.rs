@@ -193,5 +193,10 @@ pub(super) fn values(
             _ => {}
         }
     }
+    for triangle in &found.triangles {
+        let of = |d: &Directive| matches!(d, Directive::Triangular(name) if *name == triangle.name);
+        let at = schedule.directives.iter().position(of).unwrap_or(0);
+        triangle.check(expression, &nests[0].1, &found.panels).map_err(|fault| fault.at(at))?;
+    }
     Ok(found)
 }
