@@ -165,14 +165,16 @@ impl<'a> Lowering<'a> {
     /// A position in a tail with this edge, if it has one, and of these the last that is stored where results have the memory of an
     /// operand.
     fn inside_tail(&mut self, axis: &Axis, triangle: &Triangle, side: Side, edge: Value) -> Value {
+        let last = self.integer(self.expression.dag.extent(axis.of) - 1);
         match side {
-            Side::After => self.integer(self.expression.dag.extent(axis.of) - 1),
+            Side::After => last,
             // The tail before is stored before the rest of results, but terms of it are kept after the rest.
             Side::Before if triangle.reduction.is_some() => self.integer(0),
             Side::Before => {
                 let (zero, one) = (self.integer(0), self.integer(1));
                 let before = self.b.binary(BinaryOp::Sub, edge, one);
-                self.b.binary(BinaryOp::Max, before, zero)
+                let before = self.b.binary(BinaryOp::Max, before, zero);
+                self.b.binary(BinaryOp::Min, before, last)
             }
         }
     }
