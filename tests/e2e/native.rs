@@ -391,8 +391,21 @@ fn attention_is_made_row_by_row_up_to_its_mask() {
         let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
         let target = Target::named(machine).expect("a CPU");
         let plan = lower_with(&program, "main", &target, &lower).expect("it is lowered").plan.to_string();
-        assert_eq!(plan.contains("triangular sum"), mask, "{n} on {machine}:\n{plan}");
-        let sums = plan.lines().filter(|line| line.contains("sum 64") && line.contains(&format!("sum {n}")));
-        assert_eq!(sums.count(), 1, "{n} on {machine}, rows of both products:\n{plan}");
+        // With narrow vectors both products are kernels of the kernel IR.
+        let product = "kernel `product` by its schedule";
+        let (ends, [first, last]) = match machine {
+            "avx2" => ([product, ", triangular"].concat(), [product.to_string(), product.to_string()]),
+            _ => ("triangular sum".to_string(), ["sum 64".to_string(), format!("sum {n}")]),
+        };
+        assert_eq!(plan.contains(&ends), mask, "{n} on {machine}:\n{plan}");
+        let has_both = |line: &&str| match line.find(&first) {
+            Some(at) => line[at + first.len()..].contains(&last),
+            None => false,
+        };
+        assert_eq!(
+            plan.lines().filter(has_both).count(),
+            1,
+            "{n} on {machine}, rows of both products:\n{plan}"
+        );
     }
 }

@@ -10,7 +10,7 @@ use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
 use crate::kernels::run;
-use crate::kernels::schedule::{Axis, AxisKind, Schedule, Unmarked, resolve};
+use crate::kernels::schedule::{Axis, AxisKind, Directive, Schedule, Unmarked, resolve};
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::{Product, Recipe};
 use crate::lower::{self, in_place};
@@ -107,7 +107,11 @@ pub(crate) fn range(
     let tasks = scheduled.range_of_tasks(&made.launch.kernel)?;
     let place = |tensor: &Tensor| place(tensor, expression, variables);
     let in_place = in_place_of_rows(expression, schedule);
-    Ok(Kernel { in_place, ..of_tasks(&made.launch, tasks, &place, scheduled) })
+    let mut kernel = Kernel { in_place, ..of_tasks(&made.launch, tasks, &place, scheduled) };
+    if schedule.directives.iter().any(|d| matches!(d, Directive::Triangular(_))) {
+        kernel.summary.push_str(", triangular");
+    }
+    Ok(kernel)
 }
 
 /// The operands that may have the memory of the results, where a task may have a whole row.

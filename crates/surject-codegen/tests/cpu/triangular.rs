@@ -202,6 +202,7 @@ fn causal_chains_end_at_the_diagonal() {
             "{plan}"
         );
         assert!(!chain.contains("contraction"), "{plan}");
+        assert_eq!(chain.matches("by its schedule, triangular").count(), 3, "{plan}");
     }
 }
 
