@@ -306,10 +306,11 @@ impl<'a> Stores<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
-        match if in_ranges { self.mark_factor(&mut rest)? } else { None } {
-            Some(Ok(marks)) => kernels.push(marks),
-            Some(Err(error)) => return Ok(Err(error)),
-            None => {}
+        if in_ranges && let Some(marks) = self.mark_factor(&mut rest)? {
+            match marks {
+                Ok(marks) => kernels.push(marks),
+                Err(error) => return Ok(Err(error)),
+            }
         }
         need(!kernels.is_empty(), "no factor of a product is better stored before it")?;
         let product = self.kernel_of_ir(&rest)?;
