@@ -30,8 +30,8 @@ impl Streams {
     /// How many rows run in step, each in two vectors.
     fn together(&self, rows: i64) -> i64 {
         let most = (self.0.vector_registers / 2 - 3).clamp(1, rows);
-        let idle = |by: &i64| (rows + by - 1) / by * by;
-        ((most - most / 3)..=most).rev().min_by_key(idle).unwrap_or(1)
+        let with_idle = |by: &i64| parts(rows, *by) * by;
+        ((most - most / 3)..=most).rev().min_by_key(with_idle).unwrap_or(1)
     }
 }
 
@@ -67,7 +67,7 @@ impl Strategy for Streams {
             _ => return Err("there are rows enough for tiles".into()),
         };
         let by = vectors * lanes;
-        let blocks = (column.extent + by - 1) / by;
+        let blocks = parts(column.extent, by);
         let columns = blocks.min(COLUMNS / by).min(parts(blocks, self.0.threads as i64).max(FEWEST / by));
         // Tasks of about the same size.
         let columns = parts(blocks, parts(blocks, columns.max(1)));

@@ -354,9 +354,8 @@ impl Tiles {
         }
         let cost = facts.of_sums(size);
         // Tasks that share rows fill panels of their own.
-        let filled = |access: &&AccessInfo| access.elements * (PACKED + 1.0 / lanes as f64);
         let panel = match how {
-            Panels::Packed => panels.iter().map(filled).sum::<f64>() / cost,
+            Panels::Packed => panels.iter().map(|a| panel_cost(a, 0, lanes)).sum::<f64>() / cost,
             Panels::InPlace => 0.0,
         };
         let is_outside = |name: &str| order.iter().take_while(|l| outside(l)).any(|l| l.name == name);

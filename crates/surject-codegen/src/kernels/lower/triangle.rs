@@ -62,7 +62,7 @@ impl<'a> Lowering<'a> {
                 parts.push(part);
                 continue;
             };
-            let Between { first, end, all, tails } = self.between(axis, triangle, None, count)?;
+            let Between { first, end, all, tails } = self.between(axis, triangle, &mut [], count)?;
             let tail = |side| tails.iter().find(|t| t.0 == side).map(|t| t.1);
             let part = |first: &Affine, end: &Affine, tail| {
                 let range = (first.clone(), end.clone());
@@ -82,33 +82,33 @@ impl<'a> Lowering<'a> {
         reduction: &Reduction,
         each: &mut [Own],
     ) -> Lowered<Vec<Part>> {
-        let mut parts = self.parts(axis);
-        let Some(triangle) = self.triangle(Some(reduction.id), axis) else { return Ok(parts) };
-        for part in &mut parts {
-            if let &mut Part::Loop { first: 0, count, whole } = part {
-                let between = self.between(axis, triangle, Some(each), count)?;
-                let range = between.range();
-                *part = Part::Between { range, whole, tail: None, between: Some(between) };
-            }
-        }
-        Ok(parts)
+        let parts = self.parts(axis);
+        self.outside_of_tails(axis, reduction.id, parts, each)
     }
 
     /// The parts of a loop over blocks of terms, which may be triangular.
     pub(super) fn parts_of_blocks(&mut self, axis: &Axis, accumulation: &Accumulation) -> Lowered<Vec<Part>> {
-        let mut parts = self.parts_of_terms(axis);
+        let parts = self.parts_of_terms(axis);
         let [sums] = &accumulation.sums[..] else { return Ok(parts) };
-        let Some(triangle) = self.triangle(Some(sums.reduction), axis) else { return Ok(parts) };
+        self.outside_of_tails(axis, sums.reduction, parts, &mut [])
+    }
+
+    /// Parts of a loop of a reduction without what lies in tails.
+    fn outside_of_tails(
+        &mut self,
+        axis: &Axis,
+        reduction: NodeId,
+        mut parts: Vec<Part>,
+        each: &mut [Own],
+    ) -> Lowered<Vec<Part>> {
+        let Some(triangle) = self.triangle(Some(reduction), axis) else { return Ok(parts) };
         for part in &mut parts {
             match part {
-                Part::Uneven { range } => {
-                    let between = self.between(axis, triangle, Some(&mut []), axis.extent)?;
-                    *range = between.range();
-                }
+                Part::Uneven { range } => *range = self.between(axis, triangle, each, axis.extent)?.range(),
                 &mut Part::Loop { first: 0, count, whole } => {
-                    let between = self.between(axis, triangle, Some(&mut []), count)?;
+                    let between = self.between(axis, triangle, each, count)?;
                     let range = between.range();
-                    *part = Part::Between { range, whole, tail: None, between: None };
+                    *part = Part::Between { range, whole, tail: None, between: Some(between) };
                 }
                 _ => {}
             }
@@ -121,7 +121,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         axis: &Axis,
         triangle: &'a Triangle,
-        mut each: Option<&mut [Own]>,
+        each: &mut [Own],
         count: i64,
     ) -> Lowered<Between> {
         let (mut first, mut end) = (Affine::from(0), Affine::from(count));
@@ -130,10 +130,7 @@ impl<'a> Lowering<'a> {
         for tail in &triangle.tails {
             let edge = self.edge(&tail.edge, tail.side, &triangle.reach)?;
             let at = self.inside_tail(axis, triangle, tail.side, edge);
-            let is_left_out = match each.as_deref_mut() {
-                Some(each) => self.is_left_out(axis, triangle, (tail, at), each)?,
-                None => None,
-            };
+            let is_left_out = self.is_left_out(axis, triangle, (tail, at), each)?;
             tails.push((tail.side, at));
             // One position of the tail is inside.
             let one = matches!(triangle.terms, TailTerms::OfOne);

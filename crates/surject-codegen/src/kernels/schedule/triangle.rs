@@ -10,7 +10,7 @@
 
 use super::{Axis, AxisKind, Nest, Panel, Schedule, fits};
 use crate::expression::address::{Lin, LoopId, LoopSet};
-use crate::expression::dag::{Buf, Node, NodeId};
+use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::stored_tail::Side;
 use crate::expression::tail::{Edge, Tail, tail};
 use crate::kernels::expression::Expression;
@@ -224,19 +224,19 @@ fn tails_of_terms(
     let Node::Reduce { op, loops, body, .. } = &dag[reduction].node else {
         return Err("no reduction".into());
     };
-    let along =
-        |n: NodeId| Side::BOTH.into_iter().filter_map(|side| tail(dag, n, l, side)).collect::<Vec<Tail>>();
     if loops.iter().any(|&other| other != l && dag.extent(other) > 1) {
         return Err("the reduction has several loops".into());
     }
     match op {
-        AccOp::Max | AccOp::Min | AccOp::And | AccOp::Or => Ok((along(*body), TailTerms::OfOne)),
+        AccOp::Max | AccOp::Min | AccOp::And | AccOp::Or => {
+            Ok((tails_along(dag, *body, l), TailTerms::OfOne))
+        }
         AccOp::Add => {
-            let own = along(*body);
+            let own = tails_along(dag, *body, l);
             if !own.is_empty() {
                 return Ok((own, TailTerms::Zero { value: *body, finite: None }));
             }
-            let Some(Product { value, other }) = product(expression, *body, l) else {
+            let Some(Product { value, tails, other }) = product(dag, *body, l) else {
                 return Ok((Vec::new(), TailTerms::OfOne));
             };
             let is_exact = !dag[*body].dtype.is_float();
@@ -244,7 +244,7 @@ fn tails_of_terms(
             if !is_exact && mark.is_none() {
                 return Err("nobody says whether the other factor is finite where one is zero".into());
             }
-            Ok((along(value), TailTerms::Zero { value, finite: mark.filter(|_| !is_exact) }))
+            Ok((tails, TailTerms::Zero { value, finite: mark.filter(|_| !is_exact) }))
         }
         _ => Err(format!("terms of `{op}` are not left out")),
     }
@@ -253,14 +253,19 @@ fn tails_of_terms(
 /// A product one of whose factors has a tail.
 struct Product {
     value: NodeId,
+    tails: Vec<Tail>,
     other: NodeId,
 }
 
-fn product(expression: &Expression, body: NodeId, l: LoopId) -> Option<Product> {
-    let dag = &expression.dag;
+fn product(dag: &Dag, body: NodeId, l: LoopId) -> Option<Product> {
     let Node::Binary(BinaryOp::Mul, x, y) = dag[body].node else { return None };
-    let has_tail = |n: NodeId| Side::BOTH.into_iter().any(|side| tail(dag, n, l, side).is_some());
-    [(x, y), (y, x)].into_iter().find(|p| has_tail(p.0)).map(|(value, other)| Product { value, other })
+    let product = |(value, other)| Product { value, tails: tails_along(dag, value, l), other };
+    [(x, y), (y, x)].into_iter().map(product).find(|p| !p.tails.is_empty())
+}
+
+/// The tails of a value along a loop.
+fn tails_along(dag: &Dag, n: NodeId, l: LoopId) -> Vec<Tail> {
+    Side::BOTH.into_iter().filter_map(|side| tail(dag, n, l, side)).collect()
 }
 
 /// The mark of a factor, for all terms along a loop and all results that share them.
@@ -291,10 +296,10 @@ impl Expression {
             let Node::Reduce { op: AccOp::Add, loops, body, .. } = &dag[n].node else { return None };
             let mut wide = loops.iter().copied().filter(|&l| dag.extent(l) > 1);
             let l = wide.next().filter(|_| wide.next().is_none() && dag[*body].dtype.is_float())?;
-            if Side::BOTH.into_iter().any(|side| tail(dag, *body, l, side).is_some()) {
+            if !tails_along(dag, *body, l).is_empty() {
                 return None;
             }
-            let Product { value, other } = product(self, *body, l)?;
+            let Product { value, other, .. } = product(dag, *body, l)?;
             let Node::Load { guards, .. } = &dag[other].node else { return None };
             let inside = dag[other].deps.minus(dag[value].deps).union(std::iter::once(l).collect());
             (guards.is_empty() && mark(self, other, l).is_none()).then_some(Unmarked {
