@@ -24,7 +24,7 @@ pub mod write;
 
 use std::sync::Arc;
 use strategies::{
-    Blocks, Columns, Dots, EndingAtTails, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows,
+    Blocks, Columns, Dots, EndingAtTails, Ranges, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows,
 };
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
@@ -219,6 +219,11 @@ impl Native for Cpu {
         taken::takes(self, expression)
     }
 
+    /// Nobody has measured all of them with wide vectors.
+    fn makes_all_products(&self) -> bool {
+        self.has_narrow_vectors()
+    }
+
     fn rows_of_tile(&self, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
         strategies::ranges::rows_of_tile(self, expression, rows)
     }
@@ -260,6 +265,7 @@ impl Machine for Cpu {
             Box::new(Units(cpu())),
             Box::new(Tiles(cpu())),
             Box::new(Blocks(cpu())),
+            Box::new(Ranges(cpu())),
             Box::new(Streams(cpu())),
             Box::new(Windows(cpu())),
             Box::new(Scans(cpu())),

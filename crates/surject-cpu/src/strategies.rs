@@ -20,6 +20,7 @@ mod windows;
 pub use blocks::Blocks;
 pub use columns::Columns;
 pub use forms::Scans;
+pub use ranges::Ranges;
 pub use streams::Streams;
 pub use tiles::Tiles;
 pub(crate) use tiles::is_far;
@@ -113,6 +114,11 @@ pub(crate) fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopIn
 /// How many parts of a size all are.
 fn parts(all: i64, by: i64) -> i64 {
     all / by + i64::from(all % by != 0)
+}
+
+/// The size of parts of at most a size that are as large as each other.
+fn even(all: i64, most: i64) -> i64 {
+    parts(all, parts(all, most.max(1)))
 }
 
 /// The loops over the points of a schedule, in order, and what makes them.
@@ -280,7 +286,11 @@ impl Nest {
                 let (cut, small) = (l.extent % chunk != 0, chunk < needed);
                 let fewer = if cut && whole { FEWER } else { 0.0 };
                 let tasks = over(l.extent, chunk) as f64;
-                let wait = if small { WAIT } else { WAIT * threads as f64 / tasks };
+                let wait = match small {
+                    _ if threads == 1 => 0.0,
+                    true => WAIT,
+                    false => WAIT * threads as f64 / tasks,
+                };
                 let more = (tasks - 1.0) * own(&l.name) + wait;
                 longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + more
             };
@@ -291,7 +301,11 @@ impl Nest {
         let found = candidates.enumerate().filter_map(|(at, l)| Some((at, chunk(l)?)));
         let cost = |(at, (_, cost)): &(usize, (i64, f64))| cost + INSIDE * *at as f64;
         let found = found.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        let Some((at, (chunk, _))) = found else { return };
+        let Some((at, (chunk, cost))) = found else { return };
+        // One thread gains nothing.
+        if threads == 1 && cost > 1.0 {
+            return;
+        }
         let mut shared = self.loops[at].name.clone();
         if chunk > 1 || self.loops[at].cut {
             self.split(at, chunk);

@@ -42,6 +42,12 @@ pub trait Native: Machine {
     /// error says why not, or why nobody knows.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
 
+    /// Does it make all sums of products that have tiles, even those that [`Native::takes`] does not take? Then
+    /// [`crate::lower()`] makes none.
+    fn makes_all_products(&self) -> bool {
+        false
+    }
+
     /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it, and others
     /// may run some rows of it at a time.
     fn stores_first(&self, _: &Expression, _in_ranges: bool) -> Vec<StoredFactor> {

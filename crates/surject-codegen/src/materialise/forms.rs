@@ -230,7 +230,7 @@ impl<'a> Stores<'a> {
         {
             return self.parts(field, parts, outer);
         }
-        Ok(Outcome::Kernels(self.tiles(dag, &outputs[0], (c, scratch), schedule)?))
+        Ok(Outcome::Kernels(self.tiles(whole, (c, scratch), schedule)?))
     }
 
     /// A sum over the rows of a product: the parts have tiles.
@@ -367,14 +367,17 @@ impl<'a> Stores<'a> {
         }
     }
 
-    /// The kernels of a contraction, with their scratch memory.
+    /// The kernels of a contraction: those of the machine, or the emitter's with their scratch memory.
     pub(crate) fn tiles(
         &mut self,
-        dag: &Dag,
-        output: &Output,
+        whole: &Pulled,
         (c, scratch): (&Contraction, &Scratch),
         schedule: &Schedule,
     ) -> Result<Vec<Kernel>, CodegenError> {
+        if let Ok(kernels) = self.product_in_tiles(whole) {
+            return kernels;
+        }
+        let (dag, output) = (&whole.dag, &whole.outputs[0]);
         let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
         let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
         let mut kernels = crate::lower::contraction::emit(dag, output, c, schedule, self.target, buffers)?;
@@ -401,16 +404,17 @@ impl<'a> Stores<'a> {
         self.temporary(TensorType::new(parts.dtype, Space::of(&[parts.count.unsigned_abs()])));
         let (first, output, loops) = parts.first;
         let mut kernels = Vec::new();
-        for (dag, output, loops) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
-            let outputs = [output];
-            let schedule = schedule::choose(&dag, &outputs, &loops, self.target);
-            if let Ok(Choice::Tiles(c, scratch)) = self.contraction(&dag, &outputs, &loops, field) {
-                kernels.extend(self.tiles(&dag, &outputs[0], (&c, &scratch), &schedule)?);
+        for (dag, output, outer) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
+            let part = Pulled { dag, outer, outputs: vec![output] };
+            let Pulled { dag, outer, outputs } = &part;
+            let schedule = schedule::choose(dag, outputs, outer, self.target);
+            if let Ok(Choice::Tiles(c, scratch)) = self.contraction(dag, outputs, outer, field) {
+                kernels.extend(self.tiles(&part, (&c, &scratch), &schedule)?);
                 continue;
             }
-            let free = loops.iter().copied().collect();
+            let free = outer.iter().copied().collect();
             // Sums of parts of the same tensors may become one kernel.
-            kernels.push(rows::whole(dag, outputs.to_vec(), schedule, free, None, self.target)?);
+            kernels.push(rows::whole(part.dag, part.outputs, schedule, free, None, self.target)?);
         }
         Ok(Outcome::Kernels(kernels))
     }

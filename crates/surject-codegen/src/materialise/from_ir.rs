@@ -201,6 +201,9 @@ fn product_of_rows(whole: &Pulled, expression: &Expression, scheduled: &Schedule
     Ok(Product { whole: whole.clone(), batch, rows, high, columns, row: bytes })
 }
 
+/// What is left of a product of which factors are stored first, and their kernels.
+type Stored = (Pulled, Vec<Kernel>);
+
 /// How much of what an expression reads the program computes.
 enum Computed {
     Nothing,
@@ -240,58 +243,84 @@ impl<'a> Stores<'a> {
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
         let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
-        let variables = self.function.vars.len();
-        let taken = expression(whole, variables, &|at| self.buffer_type(at)).and_then(|expression| {
-            scheduled.machine.takes(&expression).map_err(Refused)?;
-            if !self.is_of_ranges(whole, &expression) {
-                return Ok((expression, None));
-            }
-            need(
-                expression.unmarked().is_none(),
-                "nobody says whether a factor is finite where the other is zero",
-            )?;
-            let recipe = product_of_rows(whole, &expression, scheduled);
-            match self.is_result(whole) && matches!(self.computed(&expression), Computed::Nothing) {
-                true => Ok((expression, recipe.ok())),
-                false => Ok((expression, Some(recipe?))),
-            }
-        });
-        let (expression, recipe) = taken?;
-        let made = made("product", whole, &expression, variables, scheduled);
-        Ok(made.map(|mut made| {
-            if recipe.is_some() {
-                // Those of a range of rows may look at marks that this one does not look at.
-                let read = expression.memory.keys().copied();
-                let more: Vec<Buf> = read.filter(|buf| !made.buffers.contains(buf)).collect();
-                made.buffers.extend(more);
-            }
-            Kernel { recipe: recipe.map(|r| Arc::new(Recipe::Product(r))), ..made }
-        }))
+        let expression = self.expression(whole)?;
+        scheduled.machine.takes(&expression).map_err(Refused)?;
+        if !self.is_of_ranges(whole, &expression) {
+            return Ok(self.product(whole, &expression, None, scheduled));
+        }
+        need(
+            expression.unmarked().is_none(),
+            "nobody says whether a factor is finite where the other is zero",
+        )?;
+        let recipe = product_of_rows(whole, &expression, scheduled);
+        let recipe = match self.is_result(whole) && matches!(self.computed(&expression), Computed::Nothing) {
+            true => recipe.ok(),
+            false => Some(recipe?),
+        };
+        Ok(self.product(whole, &expression, recipe, scheduled))
+    }
+
+    /// The kernel of a product, of which others may run ranges of rows.
+    fn product(
+        &self,
+        whole: &Pulled,
+        expression: &Expression,
+        ranges: Option<Product>,
+        scheduled: &Scheduled,
+    ) -> Result<Kernel, CodegenError> {
+        let mut made = made("product", whole, expression, self.function.vars.len(), scheduled)?;
+        if ranges.is_some() {
+            // Those of a range of rows may look at marks that this one does not look at.
+            let read = expression.memory.keys().copied();
+            let more: Vec<Buf> = read.filter(|buf| !made.buffers.contains(buf)).collect();
+            made.buffers.extend(more);
+        }
+        Ok(Kernel { recipe: ranges.map(|ranges| Arc::new(Recipe::Product(ranges))), ..made })
     }
 
     /// The kernels of a product some of whose factors are better stored first, if the machine takes it then.
     pub(crate) fn product_of_stored(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        let (temporaries, known) = (self.temporaries.len(), self.known.clone());
-        let made = self.with_stored_factors(whole);
-        if made.is_err() {
-            self.temporaries.truncate(temporaries);
-            self.known = known;
-        }
-        made
+        self.undone_if_refused(|stores| {
+            let in_ranges = stores.is_of_ranges(whole, &stores.expression(whole)?);
+            let (rest, kernels) = match stores.factors_first(whole, in_ranges)? {
+                Ok(stored) => stored,
+                Err(error) => return Ok(Err(error)),
+            };
+            need(!kernels.is_empty(), "no factor of a product is better stored before it")?;
+            let product = stores.kernel_of_ir(&rest)?;
+            Ok(product.map(|product| kernels.into_iter().chain([product]).collect()))
+        })
     }
 
-    /// The same, where temporaries stay even if it is refused.
-    fn with_stored_factors(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+    /// The kernels of a product that has tiles, if the machine makes all of these.
+    pub(crate) fn product_in_tiles(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
-        let variables = self.function.vars.len();
-        let all = expression(whole, variables, &|at| self.buffer_type(at))?;
-        let in_ranges = self.is_of_ranges(whole, &all);
-        let factors = scheduled.machine.stores_first(&all, in_ranges);
+        need(scheduled.machine.makes_all_products(), "the machine does not make all products")?;
+        let stored = self.undone_if_refused(|stores| stores.factors_first(whole, true));
+        let (rest, kernels) = match stored {
+            Ok(Ok(stored)) => stored,
+            Ok(Err(error)) => return Ok(Err(error)),
+            Err(_) => (whole.clone(), Vec::new()),
+        };
+        let expression = self.expression(&rest)?;
+        let ranges = match expression.unmarked() {
+            Some(_) if self.is_of_ranges(&rest, &expression) => None,
+            _ => product_of_rows(&rest, &expression, scheduled).ok(),
+        };
+        let product = self.product(&rest, &expression, ranges, scheduled);
+        Ok(product.map(|product| kernels.into_iter().chain([product]).collect()))
+    }
+
+    /// Stores the factors of a product that the machine wants to be stored before it, and marks of where one is finite: their kernels,
+    /// and what is left of the product.
+    fn factors_first(&mut self, whole: &Pulled, in_ranges: bool) -> Fit<Result<Stored, CodegenError>> {
+        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
+        let factors = scheduled.machine.stores_first(&self.expression(whole)?, in_ranges);
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
         for StoredFactor { side, panel } in factors {
-            let factor = |w: &Self, rest: &Pulled| {
-                let expression = expression(rest, variables, &|at| w.buffer_type(at))?;
-                expression.factor(side).ok_or(Refused("it does not multiply two values"))
+            let factor = |stores: &Self, rest: &Pulled| {
+                let factor = stores.expression(rest)?.factor(side);
+                factor.ok_or(Refused("it does not multiply two values"))
             };
             let (mut value, mut loops) = factor(self, &rest)?;
             if let (Some(panel), Some(&column)) = (panel, loops.last()) {
@@ -312,17 +341,28 @@ impl<'a> Stores<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
-        need(!kernels.is_empty(), "no factor of a product is better stored before it")?;
-        let product = self.kernel_of_ir(&rest)?;
-        Ok(product.map(|product| {
-            kernels.push(product);
-            kernels
-        }))
+        Ok(Ok((rest, kernels)))
+    }
+
+    /// What is made; where that is refused, temporaries that it added are gone.
+    fn undone_if_refused<T>(&mut self, make: impl FnOnce(&mut Self) -> Fit<T>) -> Fit<T> {
+        let (temporaries, known) = (self.temporaries.len(), self.known.clone());
+        let made = make(self);
+        if made.is_err() {
+            self.temporaries.truncate(temporaries);
+            self.known = known;
+        }
+        made
+    }
+
+    /// An expression as the kernel IR has it.
+    fn expression(&self, whole: &Pulled) -> Fit<Expression> {
+        expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))
     }
 
     /// Makes marks that say where a factor of many products is finite, if terms of their sums may be left out there: their kernel.
     fn mark_factor(&mut self, whole: &mut Pulled) -> Fit<Option<Result<Kernel, CodegenError>>> {
-        let expression = expression(whole, self.function.vars.len(), &|at| self.buffer_type(at))?;
+        let expression = self.expression(whole)?;
         let Some(Unmarked { sum, factor, inside }) = expression.unmarked() else {
             return Ok(None);
         };

@@ -13,6 +13,7 @@ use crate::materialise::forms::Choice;
 use crate::materialise::store::Outcome;
 use crate::materialise::store::Stores;
 use crate::normalise::merge;
+use crate::normalise::pulled::Pulled;
 use crate::schedule::{self, blocks};
 use std::collections::HashMap;
 use surject_index::Space;
@@ -116,14 +117,15 @@ impl Stores<'_> {
             outer.iter().map(|&l| if dag.extent(l) == 1 { Lin::default() } else { Lin::var(l) }).collect();
         let address = linearise(&sizes, &position)?;
         let to = self.next();
-        let outputs = [Output { to, address: address.clone(), root, join: None }];
+        let outputs = vec![Output { to, address: address.clone(), root, join: None }];
         let Ok(Choice::Tiles(c, scratch)) = self.contraction(dag, &outputs, outer, field) else {
             return Ok(None);
         };
         let count: i64 = sizes.iter().product();
         self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
         let schedule = schedule::choose(dag, &outputs, outer, self.target);
-        let kernels = self.tiles(dag, &outputs[0], (&c, &scratch), &schedule)?;
+        let product = Pulled { dag: dag.clone(), outer: outer.to_vec(), outputs };
+        let kernels = self.tiles(&product, (&c, &scratch), &schedule)?;
         let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
         Ok(Some((kernels, load)))
     }

@@ -2,7 +2,7 @@
 
 use super::non_temporal::LINE;
 use super::tiles::{Facts, NEAR, NEAR_BYTE, PACKED, PAGE, TileSize, depends, panel_bytes, panel_cost};
-use super::{Nest, PointLoop, parts};
+use super::{Nest, PointLoop, even, parts};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
@@ -250,9 +250,4 @@ impl Blocks {
         directives.push(Directive::Pack { tensor: right, at: right_at });
         Some(Proposal { schedule: Schedule { directives }, cost })
     }
-}
-
-/// The size of parts of at most a size that are as large as each other.
-fn even(all: i64, most: i64) -> i64 {
-    parts(all, parts(all, most.max(1)))
 }

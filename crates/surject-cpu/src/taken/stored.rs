@@ -29,8 +29,11 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let products = extents(&mut loops.iter().chain(&terms));
     let is_shared =
         |factor: &Factor| extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED;
-    let is_far = extents(&mut terms.iter()) < LONG as f64 && strategies::is_far(&left.access, &terms);
-    let of_rows = left.operations > 0 || is_far;
+    let is_far = strategies::is_far(&left.access, &terms);
+    // Ranges of rows have a panel of what is computed, if it is loaded in order.
+    let in_order = !is_far && terms.iter().any(|l| left.access.stride(&l.name) == 1);
+    let has_panel = in_ranges && in_order;
+    let of_rows = left.operations > 0 && !has_panel || is_far && extents(&mut terms.iter()) < LONG as f64;
     // Ranges of rows read columns where they lie.
     let is_next = |l: &LoopInfo| l.extent > 1 && right.access.stride(&l.name) == 1;
     let lies = loops.iter().any(is_next) && !strategies::is_far(&right.access, &terms);
@@ -38,7 +41,7 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
         true => right.operations > 0 || !lies,
         false => right.operations > 0 && expression.has_formulas(),
     };
-    let sides = [(Side::Left, of_rows && !in_ranges, left), (Side::Right, of_columns, right)].into_iter();
+    let sides = [(Side::Left, of_rows, left), (Side::Right, of_columns, right)].into_iter();
     let first =
         sides.filter(|(_, first, factor)| (products >= FEW || in_ranges) && *first && is_shared(factor));
     let stored = |side| {
