@@ -403,8 +403,7 @@ impl<'a> Stores<'a> {
         let schedule = schedule::choose(dag, outputs, outer, self.target);
         let free = outer.iter().copied().collect();
         let kernel = lower::rows::emit(dag, outputs, &schedule, self.target, free, None)?;
-        let scheduled = self.chosen().filter(|_| schedule.is_transposition);
-        let Some(scheduled) = scheduled else { return Ok(kernel) };
+        let Some(scheduled) = self.chosen() else { return Ok(kernel) };
         let variables = self.function.vars.len();
         match rows(part, variables, &|at| self.buffer_type(at), scheduled)? {
             Ok(taken) => Ok(Kernel { cycles: kernel.cycles, ..taken }),
