@@ -8,7 +8,7 @@ use surject_codegen::kernels::machine::{Choice, Strategy, choose};
 use surject_codegen::kernels::native::Parts;
 use surject_codegen::kernels::schedule::{Directive, Schedule};
 
-/// The operations of rows below which nobody would notice who makes them.
+/// The operations, or elements that are moved, of rows below which wider vectors have not been measured.
 const LITTLE: f64 = 4096.0;
 
 /// The terms of a sum that are worth blocks.
@@ -27,7 +27,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     }
     // What is only moved has no operations, but elements.
     let moved: f64 = accesses.iter().filter(|a| a.stored).map(|a| a.elements).sum();
-    if expression.operations().max(moved) < LITTLE {
+    if !cpu.has_narrow_vectors() && expression.operations().max(moved) < LITTLE {
         return Err("it has too few operations");
     }
     if expression.gathers() {
@@ -41,7 +41,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if choice.is_some_and(|c| is_moved(c, expression)) {
         return Ok(());
     }
-    if expression.operations() < LITTLE {
+    if expression.operations() == 0.0 {
         return Err("a fill or a copy is left to the C library");
     }
     fit(cpu, expression, true)
@@ -88,14 +88,15 @@ const MASKED: i64 = 32;
 /// Do rows fit the strategies? `leaves` says that results leave the caches, or may.
 fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static str> {
     let accesses = expression.accesses();
-    if accesses.iter().any(|a| a.guarded) {
+    let is_wide = !cpu.has_narrow_vectors();
+    if is_wide && accesses.iter().any(|a| a.guarded) {
         return Err("some of what it reads does not exist");
     }
     let is_measured = |a: &AccessInfo| [4, 8].contains(&a.bytes) || a.bytes == 1 && !a.stored;
     if !accesses.iter().all(is_measured) {
         return Err("nobody has measured results of 8 bits, and elements of 16");
     }
-    if expression.has_positions() {
+    if is_wide && expression.has_positions() {
         return Err("positions are values");
     }
     let reductions = expression.reductions();
@@ -128,7 +129,7 @@ fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static 
     let lines = |s: &Stride| !s.stored || s.elements * expression.element_bytes() as i64 % LINE == 0;
     let others = points.iter().filter(|l| l.name != row.name);
     let starts_lines = others.flat_map(|l| expression.strides(&l.name)).all(|s| lines(&s));
-    if leaves && !starts_lines && !expression.has_formulas() {
+    if is_wide && leaves && !starts_lines && !expression.has_formulas() {
         return Err("rows begin inside of cache lines, where stores of whole lines begin behind");
     }
     let along = |r: &Reduction| r.outer.contains(&row.name) || has_filled_loop(expression, r, lanes);
