@@ -12,7 +12,9 @@ use surject_codegen::kernels::legal::legal;
 use surject_codegen::kernels::machine::choose;
 use surject_codegen::kernels::run::{Executor, expressions, run_on};
 use surject_codegen::kernels::schedule::Schedules;
-use surject_codegen::{Options as Lowering, Target, Thresholds, Which, lower_with};
+use surject_codegen::{
+    CodegenError, LoweredModule, Options as Lowering, Target, Thresholds, Which, lower_with,
+};
 use surject_kernel::Kernel;
 use surject_kernel::interpret::{self, Options, Tensor};
 use surject_runtime::Scalar;
@@ -240,73 +242,155 @@ const PRODUCTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// A processor with vectors takes products of matrices from the kernel IR. Their sums are
-/// those of the interpreter, bit for bit where no sum is rounded.
+/// Products that need more than tiles that read their factors where they lie: computed rows, factors of 8 and 16 bits, terms of rows
+/// or columns far apart, few rows, few terms, windows of few channels.
+const OTHER_PRODUCTS: [(&str, &str); 8] = [
+    (
+        "a: f32[70,130], b: f32[130,530], c: f32[70]",
+        "r : f32[70,530] =:+ over i<70, j<530, k<130 at [i,j]: (a[i,k] * c[i]) * b[k,j]",
+    ),
+    (
+        "a: bf16[70,130], b: bf16[130,96], c: f32[70]",
+        "r : f32[70,96] =:+ over i<70, j<96, k<130 at [i,j]: f32(a[i,k]) * f32(b[k,j])",
+    ),
+    (
+        "a: i8[70,130], b: i8[130,96], c: f32[70]",
+        "r : i32[70,96] =:+ over i<70, j<96, k<130 at [i,j]: i32(a[i,k]) * i32(b[k,j])",
+    ),
+    (
+        "a: f32[33,600], b: f32[33,512], c: f32[600,512]",
+        "let p : f32[600,512] =:+ over i<600, j<512, k<33 at [i,j]: a[k,i] * b[k,j]\n  r : f32[600,512] =: over i<600, j<512: c[i,j] - p[i,j]",
+    ),
+    (
+        "a: f32[5,200], b: f32[96,200], c: f32[5]",
+        "r : f32[5,96] =:+ over i<5, j<96, k<200 at [i,j]: a[i,k] * b[j,k]",
+    ),
+    (
+        "a: f32[4,40,12], b: f32[4,50,12], c: f32[4]",
+        "r : f32[4,40,50] =:+ over h<4, i<40, j<50, k<12 at [h,i,j]: a[h,i,k] * b[h,j,k]",
+    ),
+    (
+        "a: f32[2,23,25,3], b: f32[3,5,3,32], c: f32[2]",
+        "r : f32[2,21,21,32] =:+ over n<2, y<21, x<21, o<32, p<3, q<5, s<3 at [n,y,x,o]: a[n,y+p,x+q,s] * b[p,q,s,o]",
+    ),
+    (
+        "a: f32[3,90,70], b: f32[3,90,48], c: f32[3,90]",
+        "r : f32[3,70,48] =:+ over h<3, i<70, j<48, k<90 at [h,i,j]: max(a[h,k,i] - c[h,k], 0.0 f32) * b[h,k,j]",
+    ),
+];
+
+/// A program that computes `r`.
+fn computing(params: &str, body: &str) -> Program {
+    let program = surject::ir::parse(&format!("func main({params}) -> (r) {{\n  {body}\n}}\n"));
+    program.unwrap_or_else(|e| panic!("{body}: {e}"))
+}
+
+/// Small integers, whose sums of products are not rounded.
+fn small_integers(function: &Function) -> Vec<Buffer> {
+    let mut args = random_args(function, 3);
+    for (number, argument) in args.iter_mut().enumerate() {
+        let dtype = argument.dtype();
+        let value = |at: usize| ((at * 7 + at / 13 + number) % 9) as f64 - 4.0;
+        (0..argument.len()).for_each(|at| argument.set(at, Scalar::from_f64(dtype, value(at))));
+    }
+    args
+}
+
+/// A program as a processor has it by default.
+fn by_default(
+    program: &Program,
+    machine: &str,
+    thresholds: Thresholds,
+) -> Result<LoweredModule, CodegenError> {
+    let kernels = scheduled(Some(machine), Schedules::default(), Which::Chosen).expect("a CPU");
+    let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
+    let target = Target { thresholds, ..Target::named(machine).expect("a CPU") };
+    lower_with(program, &program.main().expect("a function").name, &target, &lower)
+}
+
+/// A processor with vectors takes products of matrices from the kernel IR, and one with narrow vectors all products that have tiles.
+/// Their sums are those of the interpreter, bit for bit where no sum is rounded.
 #[test]
-fn products_of_matrices_are_kernels_of_the_kernel_ir() {
-    for (params, body) in PRODUCTS {
-        let program = surject::ir::parse(&format!("func main({params}) -> (r) {{\n  {body}\n}}\n"));
-        let program = program.unwrap_or_else(|e| panic!("{body}: {e}"));
-        let function = program.main().expect("a function");
-        let mut args = random_args(function, 3);
-        for (number, argument) in args.iter_mut().enumerate() {
-            let dtype = argument.dtype();
-            let value = |at: usize| ((at * 7 + at / 13 + number) % 9) as f64 - 4.0;
-            (0..argument.len()).for_each(|at| argument.set(at, Scalar::from_f64(dtype, value(at))));
-        }
+fn products_are_kernels_of_the_kernel_ir() {
+    let of_matrices = PRODUCTS.iter().map(|product| (product, true));
+    let others = OTHER_PRODUCTS.iter().map(|product| (product, false));
+    for ((params, body), is_of_matrices) in of_matrices.chain(others) {
+        let program = computing(params, body);
+        let args = small_integers(program.main().expect("a function"));
         let expected = surject::ir::interp::run(&program, "main", &args).expect("it runs");
         for machine in ["generic", "avx2", "avx512"] {
-            let kernels = scheduled(Some(machine), Schedules::default(), Which::Chosen).expect("a CPU");
-            let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
-            let target = Target::named(machine).expect("a CPU");
-            let lowered = lower_with(&program, "main", &target, &lower).expect("it is lowered");
+            let lowered = by_default(&program, machine, Thresholds::measured()).expect("it is lowered");
             let forms = format!("{:#}", lowered.plan);
             let taken = forms.contains("form: kernel of the kernel IR");
-            assert_eq!(taken, machine != "generic", "{machine}: {body}\n{forms}");
-            if taken {
-                let found = lowered.interpret(&args, Default::default()).expect("it runs");
-                assert_eq!(found[0].bytes(), expected[0].bytes(), "{machine}: {body}");
+            if is_of_matrices {
+                assert_eq!(taken, machine != "generic", "{machine}: {body}\n{forms}");
             }
+            if machine == "avx2" {
+                let is_product = forms.contains("kernel `product` by its schedule");
+                assert!(is_product && !forms.contains("contraction batch"), "{body}\n{forms}");
+            }
+            let found = lowered.interpret(&args, Default::default()).expect("it runs");
+            assert_eq!(found[0].bytes(), expected[0].bytes(), "{machine}: {body}");
         }
     }
 }
 
-/// Rows: what a program computes of `a` and `b`, and whether a processor with vectors takes it from the kernel IR.
-const ROWS: [(&str, &str, bool); 8] = [
-    ("a: f32[64,256], b: f32[256]", "r : f32[64,256] =: over i<64, j<256: tanh(a[i,j] + b[j])", true),
-    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: tanh(a[i,j] + b[j])", true),
+/// Random programs as a processor with AVX2 has them by default, where even the smallest products are worth tiles.
+#[test]
+fn random_programs_on_narrow_vectors() {
+    let (mut failures, mut products) = (Vec::new(), 0);
+    for seed in 1000..1300 {
+        let program = random_program_with(seed, 12, &Kinds::everything());
+        let Some(function) = program.main() else { continue };
+        let args = random_args(function, seed);
+        let Ok(expected) = surject::ir::interp::run(&program, &function.name, &args) else { continue };
+        let Ok(lowered) = by_default(&program, "avx2", Thresholds::least()) else { continue };
+        products += lowered.plan.to_string().matches("kernel `product` by its schedule").count();
+        let fault = match lowered.interpret(&args, Default::default()) {
+            Ok(found) => differs(&found, &expected),
+            Err(InterpretError::Fault(fault)) if fault.is_limit() => continue,
+            Err(error) => Some(error.to_string()),
+        };
+        failures.extend(fault.map(|fault| format!("{seed}: {fault}")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(products > 10, "{products} products");
+}
+
+/// Processors with vectors.
+const ALL: &[&str] = &["avx2", "avx512"];
+
+/// Rows: what a program computes of `a` and `b`, and the processors that take it from the kernel IR.
+const ROWS: [(&str, &str, &[&str]); 8] = [
+    ("a: f32[64,256], b: f32[256]", "r : f32[64,256] =: over i<64, j<256: tanh(a[i,j] + b[j])", ALL),
+    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: tanh(a[i,j] + b[j])", ALL),
     // Angles beyond every formula.
-    ("a: f32[9000], b: f32[1]", "r : f32[9000] =: over i<9000: sin(a[i] * 1e12 f32)", true),
+    ("a: f32[9000], b: f32[1]", "r : f32[9000] =: over i<9000: sin(a[i] * 1e12 f32)", ALL),
     (
         "a: f32[64,512], b: f32[64]",
         "let m : f32[64] =:max over i<64, k<512 at [i]: a[i,k]\n  let s : f32[64] =:+ over i<64, k<512 at [i]: exp(a[i,k] - m[i])\n  r : f32[64,512] =: over i<64, j<512: exp(a[i,j] - m[i]) / s[i]",
-        true,
+        ALL,
     ),
     // Rows begin inside of cache lines.
-    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: a[i,j] + b[j]", false),
+    ("a: f32[61,253], b: f32[253]", "r : f32[61,253] =: over i<61, j<253: a[i,j] + b[j]", &["avx2"]),
     // Long sums are made in blocks.
-    ("a: f32[40000], b: f32[1]", "r : f32[] =:+ over i<40000 at []: a[i]", false),
-    ("a: f32[4096], b: f32[4096]", "r : u8[4096] =: over i<4096: u8(a[i] * b[i])", false),
-    ("a: f32[64,64], b: f32[1]", "r : f32[64,64] =: over i<64, j<64: f32(index(j)i32) * a[i,j]", false),
+    ("a: f32[40000], b: f32[1]", "r : f32[] =:+ over i<40000 at []: a[i]", &[]),
+    ("a: f32[4096], b: f32[4096]", "r : u8[4096] =: over i<4096: u8(a[i] * b[i])", &[]),
+    ("a: f32[64,64], b: f32[1]", "r : f32[64,64] =: over i<64, j<64: f32(index(j)i32) * a[i,j]", &["avx2"]),
 ];
 
 /// A processor with vectors takes rows that run by themselves from the kernel IR, where these are as fast and as exact.
 #[test]
 fn rows_are_kernels_of_the_kernel_ir() {
     for (params, body, wanted) in ROWS {
-        let program = surject::ir::parse(&format!("func main({params}) -> (r) {{\n  {body}\n}}\n"));
-        let program = program.unwrap_or_else(|e| panic!("{body}: {e}"));
-        let function = program.main().expect("a function");
-        let args = random_args(function, 3);
+        let program = computing(params, body);
+        let args = random_args(program.main().expect("a function"), 3);
         let expected = surject::ir::interp::run(&program, "main", &args).expect("it runs");
         for machine in ["generic", "avx2", "avx512"] {
-            let kernels = scheduled(Some(machine), Schedules::default(), Which::Chosen).expect("a CPU");
-            let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
-            let target = Target::named(machine).expect("a CPU");
-            let lowered = lower_with(&program, "main", &target, &lower).expect("it is lowered");
+            let lowered = by_default(&program, machine, Thresholds::measured()).expect("it is lowered");
             let forms = format!("{:#}", lowered.plan);
             let taken = forms.contains("form: rows of the kernel IR");
-            assert_eq!(taken, wanted && machine != "generic", "{machine}: {body}\n{forms}");
+            assert_eq!(taken, wanted.contains(&machine), "{machine}: {body}\n{forms}");
             if taken {
                 let found = lowered.interpret(&args, Default::default()).expect("it runs");
                 let report = compare(&found[0], &expected[0], 1e-6, 1e-6);

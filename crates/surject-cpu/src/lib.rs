@@ -24,7 +24,8 @@ pub mod write;
 
 use std::sync::Arc;
 use strategies::{
-    Blocks, Columns, Dots, EndingAtTails, Ranges, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units, Windows,
+    Blocks, Columns, Dots, EndingAtTails, Ranges, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units,
+    Windows,
 };
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
@@ -221,7 +222,7 @@ impl Native for Cpu {
 
     /// Nobody has measured all of them with wide vectors.
     fn makes_all_products(&self) -> bool {
-        self.has_narrow_vectors()
+        self.vector_bytes > 0 && self.has_narrow_vectors()
     }
 
     fn rows_of_tile(&self, expression: &Expression, rows: &str) -> Result<i64, &'static str> {

@@ -36,7 +36,9 @@ impl Strategy for Ranges {
         if left.operations == 0 {
             return Err("rows are read where they lie".into());
         }
-        if is_far(&left.access, &facts.summed) || !facts.summed.iter().any(|l| left.access.stride(&l.name) == 1) {
+        if is_far(&left.access, &facts.summed)
+            || !facts.summed.iter().any(|l| left.access.stride(&l.name) == 1)
+        {
             return Err("terms of a row do not lie next to each other".into());
         }
         let is_batch = |name: &String| name != rows && !product.columns.contains(name) && extent(name) > 1;

@@ -64,7 +64,9 @@ impl Facts {
         if cpu.has_narrow_vectors()
             && let Some([of_rows, of_columns]) = expression.factors()
         {
-            left = Some(of_rows).filter(|f| f.access.stride(&rows.name) != 0 && (is_far(&f.access, &summed) || f.operations > 0));
+            left = Some(of_rows).filter(|f| {
+                f.access.stride(&rows.name) != 0 && (is_far(&f.access, &summed) || f.operations > 0)
+            });
             right = Some(of_columns).filter(|f| f.access.stride(&column.name) != 0 && f.operations > 0);
         }
         let computed: usize = [&left, &right].into_iter().flatten().map(|f| f.operations).sum();

@@ -41,7 +41,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if choice.is_some_and(|c| is_moved(c, expression)) {
         return Ok(());
     }
-    if expression.operations() == 0.0 {
+    if expression.operations() == 0.0 && (!cpu.has_narrow_vectors() || is_in_one_piece(expression)) {
         return Err("a fill or a copy is left to the C library");
     }
     fit(cpu, expression, true)
@@ -129,7 +129,8 @@ fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static 
     let lines = |s: &Stride| !s.stored || s.elements * expression.element_bytes() as i64 % LINE == 0;
     let others = points.iter().filter(|l| l.name != row.name);
     let starts_lines = others.flat_map(|l| expression.strides(&l.name)).all(|s| lines(&s));
-    if is_wide && leaves && !starts_lines && !expression.has_formulas() {
+    let has_windows = reductions.iter().any(|r| r.loops.len() > 1);
+    if (is_wide || has_windows) && leaves && !starts_lines && !expression.has_formulas() {
         return Err("rows begin inside of cache lines, where stores of whole lines begin behind");
     }
     let along = |r: &Reduction| r.outer.contains(&row.name) || has_filled_loop(expression, r, lanes);
@@ -137,6 +138,11 @@ fn fit(cpu: &Cpu, expression: &Expression, leaves: bool) -> Result<(), &'static 
         true => Ok(()),
         false => Err("no terms of a reduction lie next to each other"),
     }
+}
+
+/// Is all that is stored one run of neighbours?
+fn is_in_one_piece(expression: &Expression) -> bool {
+    expression.loops().iter().filter(|l| l.extent > 1).count() <= 1
 }
 
 /// Are these rows taken, and are they so short that each lane has one?
