@@ -37,7 +37,8 @@ const TURNED: i64 = 8;
 
 /// Is an expression a product of two matrices or images, or many of them, that fills tiles? Measured beside the emitter's
 /// (`papers/kernels`; Intel and Zen 4): 0.97 to 1.2 times its speed with AVX-512, on one thread and on two, and 1.1 to 1.3
-/// times as code for AVX2.
+/// times as code for AVX2. Of the rest it is decided first what is stored, and what is summed in parts: with narrow vectors the kernel IR makes
+/// them then ([`Native::makes_all_products`](surject_codegen::kernels::native::Native::makes_all_products)).
 pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
@@ -46,7 +47,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Ok(());
     }
     if expression.unit_factors().is_some() {
-        return Err("the emitter is faster with factors of 8 and 16 bits");
+        return Err("factors have 8 or 16 bits");
     }
     let reductions = expression.reductions();
     let [sum] = &reductions[..] else { return Err("it has not one reduction") };

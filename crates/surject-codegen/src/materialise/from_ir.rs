@@ -296,6 +296,7 @@ impl<'a> Stores<'a> {
     pub(crate) fn product_in_tiles(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
         need(scheduled.machine.makes_all_products(), "the machine does not make all products")?;
+        need(self.expression(whole)?.is_typed(), "memory is read as bytes")?;
         let stored = self.undone_if_refused(|stores| stores.factors_first(whole, true));
         let (rest, kernels) = match stored {
             Ok(Ok(stored)) => stored,
@@ -303,10 +304,7 @@ impl<'a> Stores<'a> {
             Err(_) => (whole.clone(), Vec::new()),
         };
         let expression = self.expression(&rest)?;
-        let ranges = match expression.unmarked() {
-            Some(_) if self.is_of_ranges(&rest, &expression) => None,
-            _ => product_of_rows(&rest, &expression, scheduled).ok(),
-        };
+        let ranges = product_of_rows(&rest, &expression, scheduled).ok();
         let product = self.product(&rest, &expression, ranges, scheduled);
         Ok(product.map(|product| kernels.into_iter().chain([product]).collect()))
     }

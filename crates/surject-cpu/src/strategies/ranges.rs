@@ -2,65 +2,55 @@
 
 use super::non_temporal::LINE;
 use super::tiles::{Facts, TileSize, is_far, panel_bytes, panel_cost};
-use super::{Nest, even};
+use super::{Nest, even, parts};
 use crate::Cpu;
 use surject_codegen::kernels::contraction::Factor;
-use surject_codegen::kernels::expression::{AccessInfo, Expression, Tensor};
+use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Tensor};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 
-/// A product whose factor of rows is computed, or lies far apart: each task has a range of rows, and a panel of their factor for all
-/// columns.
+/// A product whose factor of rows is computed: each task has a range of rows, and a panel of their factor for all columns.
 pub struct Ranges(pub Cpu);
 
 /// Ranges that there are to be for each thread, where there are several.
 const RANGES: i64 = 4;
 
-impl Ranges {
-    pub(crate) const NAME: &'static str = "ranges";
-}
-
 impl Strategy for Ranges {
     fn name(&self) -> &'static str {
-        Self::NAME
+        "ranges"
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
         let cpu = &self.0;
+        if cpu.task_operations.is_infinite() {
+            return Err("its tasks would be ranges of rows".into());
+        }
         let product = expression.product().ok_or("it is no sum of products")?;
         let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent);
         let mut of_rows = product.rows.iter().filter(|name| extent(name) > 1);
-        let rows = of_rows.next().filter(|_| of_rows.next().is_none()).ok_or("rows have several loops")?;
+        let rows = of_rows.next().filter(|_| of_rows.next().is_none()).ok_or("rows are not one loop")?;
         let (facts, size) = tile(cpu, expression, rows)?;
         let [left, _] = expression.factors().ok_or("it does not multiply two values")?;
         if left.operations == 0 {
             return Err("rows are read where they lie".into());
         }
-        if is_far(&left.access, &facts.summed)
-            || !facts.summed.iter().any(|l| left.access.stride(&l.name) == 1)
-        {
+        let is_next = |l: &LoopInfo| left.access.stride(&l.name) == 1;
+        if is_far(&left.access, &facts.summed) || !facts.summed.iter().any(is_next) {
             return Err("terms of a row do not lie next to each other".into());
         }
         let is_batch = |name: &String| name != rows && !product.columns.contains(name) && extent(name) > 1;
-        let loops = expression.loops().into_iter().map(|l| l.name);
-        let mut loops: Vec<String> = loops.filter(is_batch).collect();
-        let batch = loops.iter().map(extent).product::<i64>();
+        let mut loops: Vec<String> =
+            expression.loops().into_iter().map(|l| l.name).filter(is_batch).collect();
+        let products = loops.iter().map(extent).product::<i64>();
         loops.push(rows.clone());
         let terms = facts.summed.iter().map(|l| l.extent).product::<i64>().max(1);
+        let tiles = parts(facts.rows.extent, size.rows);
+        // A panel stays in the second cache, and threads share ranges evenly.
         let near = 2 * panel_bytes(cpu) / (terms * left.bytes.max(4) as i64 * size.rows);
-        let all = super::parts(facts.rows.extent, size.rows);
-        let shared = match cpu.task_operations.is_infinite() || cpu.threads <= 1 {
-            true => all,
-            false => all * batch / (RANGES * cpu.threads as i64),
-        };
-        let most = even(all, near.min(shared)) * size.rows;
-        let schedule = schedule(cpu, expression, &loops, most)?;
+        let shared = if cpu.threads > 1 { tiles * products / (RANGES * cpu.threads as i64) } else { tiles };
+        let schedule = schedule(cpu, expression, &loops, even(tiles, near.min(shared)) * size.rows)?;
         fits(expression, &schedule).map_err(|error| error.message)?;
-        let all = facts.loops.iter().chain(&facts.summed).map(|l| l.extent as f64).product::<f64>();
-        let computed = all * left.operations as f64;
-        let computed = if facts.left.is_some() { 0.0 } else { computed };
-        let work = (facts.work - computed).max(all) / facts.work;
-        let cost = facts.of_sums(&size) * work + panel_cost(&left.access, left.operations, facts.lanes);
+        let cost = facts.of_sums(&size) + panel_cost(&left.access, left.operations, facts.lanes);
         Ok(Proposal { schedule, cost })
     }
 }
