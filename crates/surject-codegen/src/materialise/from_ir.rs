@@ -5,7 +5,7 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::output::Output;
-use crate::kernels::contraction::StoredFactor;
+use crate::kernels::contraction::{Side, StoredFactor};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
@@ -329,6 +329,8 @@ impl<'a> Stores<'a> {
             }
             let sizes = apart(&rest.dag, &loops, value);
             match self.stored_first_in(&mut rest, value, &loops, &sizes) {
+                // What ranges of rows do not compute themselves is better made of all rows.
+                Ok((kernel, _)) if in_ranges && side == Side::Left => kernels.push(kernel.alone()),
                 Ok((kernel, _)) => kernels.push(kernel),
                 Err(error) => return Ok(Err(error)),
             }

@@ -58,9 +58,15 @@ impl Strategy for Ranges {
 /// The terms of a panel of rows, which lies on the stack.
 const MOST_TERMS: i64 = 1 << 12;
 
-/// The rows of a tile, if the factor of columns can be read where it lies.
+/// The rows of a tile, if the factor of columns can be read where it lies, and a few rows of the other factor are no part of every page.
 pub(crate) fn rows_of_tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
-    Ok(tile(cpu, expression, rows)?.1.rows)
+    let (facts, size) = tile(cpu, expression, rows)?;
+    match expression.factors() {
+        Some([left, _]) if is_far(&left.access, &facts.summed) => {
+            Err("the terms of a row lie far from each other")
+        }
+        _ => Ok(size.rows),
+    }
 }
 
 /// The schedule whose tasks are ranges of rows. The tiles of a block of columns follow each other: the first cache has their columns.

@@ -96,6 +96,8 @@ impl Facts {
     pub(super) fn sizes(&self, cpu: &Cpu) -> Vec<TileSize> {
         /// Sums that hide the latency of an addition, and some more.
         const ENOUGH: i64 = 14;
+        /// The most rows for which a tile is wider.
+        const WIDE_ROWS: i64 = 2;
         let registers = cpu.vector_registers;
         let Facts { lanes, sums, .. } = *self;
         let fits = |&v: &i64| (v - 1) * lanes < self.column.extent;
@@ -103,7 +105,10 @@ impl Facts {
             let most = ((registers - vectors - 2) / (vectors * sums)).clamp(1, ENOUGH).min(self.rows.extent);
             ((most - most / 3)..=most).rev().map(move |rows| TileSize { columns: vectors * lanes, rows })
         };
-        [registers / 8, registers / 16, 1].into_iter().filter(fits).flat_map(of).collect()
+        // Few rows leave registers for more columns.
+        let wide = (self.has_narrow_vectors && self.rows.extent <= WIDE_ROWS).then_some(registers / 4);
+        let all = wide.into_iter().chain([registers / 8, registers / 16, 1]);
+        all.filter(fits).flat_map(of).collect()
     }
 
     /// The cycles of the sums alone, in tiles of a size.

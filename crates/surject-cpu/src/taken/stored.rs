@@ -10,7 +10,7 @@ use surject_codegen::kernels::expression::{Expression, LoopInfo};
 const FEW: f64 = 3e7;
 
 /// The fewest results that need an element of a factor: beside their products it does not count that it is stored and loaded.
-const SHARED: f64 = 64.0;
+const SHARED: f64 = 48.0;
 
 /// The factors that tiles would compute again and again, or of rows whose terms lie far apart, if many results need them.
 /// Measured beside the emitter's with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
