@@ -1,7 +1,7 @@
 //! The strategies of a CPU.
 
 use crate::Cpu;
-use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction, Registers, Stride};
+use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Registers, Stride};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
 use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
 use surject_kernel::Level;
@@ -23,6 +23,7 @@ pub use forms::Scans;
 pub use ranges::Ranges;
 pub use streams::Streams;
 pub use tiles::Tiles;
+use tiles::PAGE;
 pub(crate) use tiles::is_far;
 pub use transposes::Transposes;
 pub use units::Units;
@@ -421,7 +422,13 @@ impl Rows {
         };
         let again: f64 = reductions.iter().map(again).sum();
         let lanewise = (work(expression) - scalar).max(0.0) + again;
-        let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len());
+        // What all lanes need of a term lies in a page of its own.
+        let terms: Vec<LoopInfo> =
+            reductions.iter().flat_map(|r| &r.loops).filter_map(|name| expression.find(name)).collect();
+        let is_paged =
+            |a: &&AccessInfo| self.0.has_narrow_vectors() && a.stride(&row.name) == 0 && is_far(a, &terms);
+        let paged: f64 = expression.accesses().iter().filter(is_paged).map(|a| a.elements * PAGE).sum();
+        let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len()) + paged;
         let mut directives = nest.directives();
         directives.extend(values(&self.0, expression, Some((row, by))));
         Some(Proposal { schedule: Schedule { directives }, cost })
