@@ -422,11 +422,13 @@ impl Rows {
         };
         let again: f64 = reductions.iter().map(again).sum();
         let lanewise = (work(expression) - scalar).max(0.0) + again;
-        // What all lanes need of a term lies in a page of its own.
+        // What all lanes need of a term lies in a page of its own, and the second cache does not hold all of them.
         let terms: Vec<LoopInfo> =
             reductions.iter().flat_map(|r| &r.loops).filter_map(|name| expression.find(name)).collect();
-        let is_paged =
-            |a: &&AccessInfo| self.0.has_narrow_vectors() && a.stride(&row.name) == 0 && is_far(a, &terms);
+        let is_paged = |a: &&AccessInfo| {
+            let is_large = a.elements * a.bytes as f64 > self.0.second_cache as f64 / 2.0;
+            self.0.has_narrow_vectors() && is_large && a.stride(&row.name) == 0 && is_far(a, &terms)
+        };
         let paged: f64 = expression.accesses().iter().filter(is_paged).map(|a| a.elements * PAGE).sum();
         let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len()) + paged;
         let mut directives = nest.directives();
