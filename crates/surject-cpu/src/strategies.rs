@@ -260,6 +260,8 @@ impl Nest {
         const INSIDE: f64 = 0.15;
         /// The part of the time of a task that threads wait in the end: one may be held up.
         const WAIT: f64 = 0.05;
+        /// The part of the time that one thread may fill panels again.
+        const REFILLED: f64 = 0.03;
         if cpu.task_operations.is_infinite() {
             return;
         }
@@ -287,11 +289,7 @@ impl Nest {
                 let (cut, small) = (l.extent % chunk != 0, chunk < needed);
                 let fewer = if cut && whole { FEWER } else { 0.0 };
                 let tasks = over(l.extent, chunk) as f64;
-                let wait = match small {
-                    _ if threads == 1 => 0.0,
-                    true => WAIT,
-                    false => WAIT * threads as f64 / tasks,
-                };
+                let wait = if small { WAIT } else { WAIT * threads as f64 / tasks };
                 let more = (tasks - 1.0) * own(&l.name) + wait;
                 longest(chunk) + CUT * f64::from(cut as u8 + small as u8) + fewer + more
             };
@@ -302,9 +300,10 @@ impl Nest {
         let found = candidates.enumerate().filter_map(|(at, l)| Some((at, chunk(l)?)));
         let cost = |(at, (_, cost)): &(usize, (i64, f64))| cost + INSIDE * *at as f64;
         let found = found.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        let Some((at, (chunk, cost))) = found else { return };
-        // One thread gains nothing.
-        if threads == 1 && cost > 1.0 {
+        let Some((at, (chunk, _))) = found else { return };
+        let PointLoop { name, extent, .. } = &self.loops[at];
+        // One thread gains nothing by it.
+        if threads == 1 && (over(*extent, chunk) - 1) as f64 * own(name) > REFILLED {
             return;
         }
         let mut shared = self.loops[at].name.clone();
