@@ -35,7 +35,7 @@ impl Strategy for Ranges {
             return Err("rows are read where they lie".into());
         }
         let is_next = |l: &LoopInfo| left.access.stride(&l.name) == 1;
-        if is_far(&left.access, &facts.summed) || !facts.summed.iter().any(is_next) {
+        if !facts.summed.iter().any(is_next) {
             return Err("terms of a row do not lie next to each other".into());
         }
         let is_batch = |name: &String| name != rows && !product.columns.contains(name) && extent(name) > 1;
@@ -58,15 +58,9 @@ impl Strategy for Ranges {
 /// The terms of a panel of rows, which lies on the stack.
 const MOST_TERMS: i64 = 1 << 12;
 
-/// The rows of a tile, if the factor of columns can be read where it lies, and a few rows of the other factor are no part of every page.
+/// The rows of a tile, if a range of rows can be made by itself.
 pub(crate) fn rows_of_tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<i64, &'static str> {
-    let (facts, size) = tile(cpu, expression, rows)?;
-    match expression.factors() {
-        Some([left, _]) if is_far(&left.access, &facts.summed) => {
-            Err("the terms of a row lie far from each other")
-        }
-        _ => Ok(size.rows),
-    }
+    Ok(tile(cpu, expression, rows)?.1.rows)
 }
 
 /// The schedule whose tasks are ranges of rows. The tiles of a block of columns follow each other: the first cache has their columns.
@@ -97,16 +91,16 @@ pub(crate) fn schedule(
     directives.extend_from_slice(&facts.values);
     let column = &facts.column.name;
     directives.extend(expression.divides_along(column).then(|| Directive::Inverse(column.clone())));
-    if needs_panel(expression, &facts) {
+    if needs_panel(expression) {
         directives.push(Directive::Pack { tensor: "left".into(), at: range });
     }
     Ok(Schedule { directives }.with_triangles(expression))
 }
 
-/// Is the factor of rows computed, guarded, or far apart, so that a range has a panel of it?
-fn needs_panel(expression: &Expression, facts: &Facts) -> bool {
+/// Is the factor of rows computed or guarded, so that a range has a panel of it?
+fn needs_panel(expression: &Expression) -> bool {
     let left = expression.factors().map(|[left, _]| left);
-    left.is_some_and(|l| l.operations > 0 || l.access.guarded || is_far(&l.access, &facts.summed))
+    left.is_some_and(|l| l.operations > 0 || l.access.guarded)
 }
 
 /// The columns of a tile, if they divide all columns: then the factor of columns is stored in panels, which are read in order.
@@ -139,7 +133,11 @@ fn tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<(Facts, TileSi
     if facts.rows.name != rows {
         return Err("rows of tiles are not rows of the product");
     }
-    let [_, columns] = expression.factors().ok_or("it does not multiply two values")?;
+    let [left, columns] = expression.factors().ok_or("it does not multiply two values")?;
+    // A range would read a part of a page for each term.
+    if is_far(&left.access, &facts.summed) {
+        return Err("the terms of a row lie far from each other");
+    }
     if columns.operations > 0 || columns.access.guarded {
         return Err("a factor of columns that is computed would be computed for every range of rows");
     }
@@ -150,7 +148,7 @@ fn tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<(Facts, TileSi
         return Err("the factor of columns does not lie as tiles read it");
     }
     let terms: i64 = facts.summed.iter().map(|l| l.extent).product();
-    if needs_panel(expression, &facts) && terms > MOST_TERMS {
+    if needs_panel(expression) && terms > MOST_TERMS {
         return Err("a panel of rows has too many terms");
     }
     let size = smallest(cpu, &facts).ok_or("it has no tiles")?;
