@@ -430,7 +430,7 @@ fn forms_of_kernels_are_told() {
     std::fs::write(&file, program).expect("the folder is writable");
     let text = surject(&["opt", &file, "--emit", "forms"]).expect("a plan");
     assert!(
-        text.contains("  form: rows\n") && text.contains("  no contraction: there is no reduction"),
+        text.contains("  form: rows\n") && text.contains("  no product: there is no reduction"),
         "{text}"
     );
     let failure = surject(&["opt", &file, "--emit", "forms", "--machine", "sm_90a"]).expect_err("a GPU");

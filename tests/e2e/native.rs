@@ -244,7 +244,7 @@ const PRODUCTS: [(&str, &str); 6] = [
 
 /// Products that need more than tiles that read their factors where they lie: computed rows, factors of 8 and 16 bits, terms of rows
 /// or columns far apart, few rows, few terms, windows of few channels.
-const OTHER_PRODUCTS: [(&str, &str); 8] = [
+const OTHER_PRODUCTS: [(&str, &str); 12] = [
     (
         "a: f32[70,130], b: f32[130,530], c: f32[70]",
         "r : f32[70,530] =:+ over i<70, j<530, k<130 at [i,j]: (a[i,k] * c[i]) * b[k,j]",
@@ -276,6 +276,22 @@ const OTHER_PRODUCTS: [(&str, &str); 8] = [
     (
         "a: f32[3,90,70], b: f32[3,90,48], c: f32[3,90]",
         "r : f32[3,70,48] =:+ over h<3, i<70, j<48, k<90 at [h,i,j]: max(a[h,k,i] - c[h,k], 0.0 f32) * b[h,k,j]",
+    ),
+    (
+        "a: f32[600,130], b: f32[130,3], c: f32[600]",
+        "r : f32[600,3] =:+ over i<600, j<3, k<130 at [i,j]: a[i,k] * b[k,j]",
+    ),
+    (
+        "a: f32[500,90], b: f32[500,4], c: f32[90]",
+        "r : f32[90,4] =:+ over i<90, j<4, k<500 at [i,j]: a[k,i] * b[k,j]",
+    ),
+    (
+        "a: f32[2,23,25,16], b: f32[3,5,16,3], c: f32[2]",
+        "r : f32[2,23,25,3] =:+ over n<2, y<23, x<25, o<3, p<3, q<5, s<16 at [n,y,x,o]: (a[n,y+p-1,x+q-2,s] where 0 <= y+p-1 < 23 and 0 <= x+q-2 < 25 else 0.0f32) * b[p,q,s,o]",
+    ),
+    (
+        "a: f32[8,23,25,8], b: f32[3,3,8], c: f32[2]",
+        "r : f32[8,23,25,8] =:+ over n<8, y<23, x<25, s<8, p<3, q<3 at [n,y,x,s]: (a[n,y+p-1,x+q-1,s] where 0 <= y+p-1 < 23 and 0 <= x+q-1 < 25 else 0.0f32) * b[p,q,s]",
     ),
 ];
 
@@ -325,12 +341,8 @@ fn products_are_kernels_of_the_kernel_ir() {
             if is_of_matrices {
                 assert_eq!(taken, machine != "generic", "{machine}: {body}\n{forms}");
             }
-            if machine == "avx2" {
-                assert!(
-                    forms.contains("by its schedule") && !forms.contains("contraction batch"),
-                    "{body}\n{forms}"
-                );
-            }
+            let is_product = forms.contains("kernel `product` by its schedule");
+            assert!(is_product || machine == "generic", "{machine}: {body}\n{forms}");
             let found = lowered.interpret(&args, Default::default()).expect("it runs");
             assert_eq!(found[0].bytes(), expected[0].bytes(), "{machine}: {body}");
         }
@@ -386,23 +398,24 @@ fn random_product(seed: u64) -> Program {
     )
 }
 
-/// Random products as a processor with AVX2 has them by default, where even the smallest are worth tiles.
+/// Random products as processors have them by default, where even the smallest are worth tiles.
 #[test]
-fn random_products_on_narrow_vectors() {
+fn random_products_by_default() {
     let (mut failures, mut products) = (Vec::new(), 0);
     for seed in 0..300 {
         let program = random_product(seed);
         let args = small_integers(program.main().expect("a function"));
         let expected = surject::ir::interp::run(&program, "main", &args).expect("it runs");
         let thresholds = if seed % 2 == 0 { Thresholds::least() } else { Thresholds::measured() };
-        let lowered = by_default(&program, "avx2", thresholds).expect("it is lowered");
+        let machine = ALL[seed as usize / 2 % 2];
+        let lowered = by_default(&program, machine, thresholds).expect("it is lowered");
         let plan = lowered.plan.to_string();
         products += plan.matches("kernel `product` by its schedule").count();
         let fault = match lowered.interpret(&args, Default::default()) {
             Ok(found) => differs(&found, &expected),
             Err(error) => Some(error.to_string()),
         };
-        failures.extend(fault.map(|fault| format!("{seed}: {fault}\n{program}\n{plan}")));
+        failures.extend(fault.map(|fault| format!("{seed} {machine}: {fault}\n{program}\n{plan}")));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(products > 100, "{products} products");
@@ -526,17 +539,10 @@ fn attention_is_made_row_by_row_up_to_its_mask() {
         let lower = Lowering { scheduled: Some(kernels), ..Lowering::default() };
         let target = Target::named(machine).expect("a CPU");
         let plan = lower_with(&program, "main", &target, &lower).expect("it is lowered").plan.to_string();
-        // With narrow vectors both products are kernels of the kernel IR.
         let product = "kernel `product` by its schedule";
-        let (ends, [first, last]) = match machine {
-            "avx2" => ([product, ", triangular"].concat(), [product.to_string(), product.to_string()]),
-            _ => ("triangular sum".to_string(), ["sum 64".to_string(), format!("sum {n}")]),
-        };
+        let ends = [product, ", triangular"].concat();
         assert_eq!(plan.contains(&ends), mask, "{n} on {machine}:\n{plan}");
-        let has_both = |line: &&str| match line.find(&first) {
-            Some(at) => line[at + first.len()..].contains(&last),
-            None => false,
-        };
+        let has_both = |line: &&str| line.matches(product).count() == 2;
         assert_eq!(
             plan.lines().filter(has_both).count(),
             1,

@@ -53,30 +53,15 @@ impl Function {
     }
 }
 
-/// What a kernel uses beside its own functions.
+/// A function of the runtime that a kernel calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Declaration {
-    /// A function of the runtime.
-    Outside {
-        /// Its name.
-        name: String,
-        /// The types of its parameters.
-        parameters: Vec<Type>,
-        /// What it gives.
-        result: Option<Type>,
-    },
-    /// A function that kernels share.
-    Shared(Function),
-}
-
-impl Declaration {
+pub struct Declaration {
     /// Its name.
-    pub fn name(&self) -> &str {
-        match self {
-            Declaration::Outside { name, .. } => name,
-            Declaration::Shared(function) => function.symbol.name(),
-        }
-    }
+    pub name: String,
+    /// The types of its parameters.
+    pub parameters: Vec<Type>,
+    /// What it gives.
+    pub result: Option<Type>,
 }
 
 /// Shows the names of functions that statements use, those inside of others included.

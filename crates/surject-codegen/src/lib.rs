@@ -11,7 +11,7 @@
 //! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no code.
 //! 3. `normalise`: equal forms with fewer or simpler loops.
 //! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
-//!    tiles of contractions, prefetches, what goes past the caches.
+//!    which sums are products, prefetches, what goes past the caches.
 //! 5. `lower`: from an expression and its schedule to code, which is the operations of [`code`].
 //! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
 //! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.

@@ -3,20 +3,19 @@
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod columns;
-pub(crate) mod contraction;
 pub(crate) mod cuts;
 pub(crate) mod gathered_lines;
 pub(crate) mod halo;
 pub(crate) mod non_temporal;
 mod points;
 pub(crate) mod prefetch;
+pub(crate) mod product;
 pub(crate) mod refused;
 pub(crate) mod scan;
 pub(crate) mod split_reduction;
 pub(crate) mod term_cache;
 pub(crate) mod transpose;
 pub(crate) mod units;
-pub(crate) mod unroll_jam;
 
 use crate::Target;
 use crate::expression::address::{Lin, LoopId, LoopSet};
@@ -25,7 +24,6 @@ use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::bulk::Runs;
 use crate::schedule::points::Points;
-use crate::schedule::unroll_jam::UnrollJam;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, UnaryOp};
 
@@ -50,8 +48,6 @@ pub struct Schedule {
     pub lanes: usize,
     /// Do loads lie along another loop than results? A machine's strategies transpose them; rows load them one by one.
     pub is_transposition: bool,
-    /// Windows that are unrolled and jammed: the loop over them is the last but one.
-    pub(crate) unroll_jam: Option<UnrollJam>,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// By tables of how many entries may functions be computed ([`Target::lane_permute_width`])?
@@ -70,7 +66,7 @@ impl Schedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes, which are loaded as
     /// they lie?
     pub fn is_plain(&self) -> bool {
-        !self.is_transposition && self.unroll_jam.is_none()
+        !self.is_transposition
     }
 }
 

@@ -93,6 +93,9 @@ impl Cpu {
         task_operations: 65_536.0,
     };
 
+    /// Vectors of 128 bits, which every x86-64 (SSE2) and AArch64 (NEON) has.
+    const BASELINE: Cpu = Cpu { name: "baseline", vector_bytes: 16, vector_registers: 16, ..Cpu::GENERIC };
+
     const AVX2: Cpu = Cpu {
         name: "avx2",
         vector_bytes: 32,
@@ -127,7 +130,8 @@ impl Cpu {
 
     /// The CPU that is like a processor: its vectors have as many bytes, or else fewer, and it has the same units.
     pub fn like(target: &Target) -> Cpu {
-        let named = [Cpu::AVX512, Cpu::AVX2].into_iter().find(|cpu| cpu.vector_bytes <= target.vector_bytes);
+        let all = [Cpu::AVX512, Cpu::AVX2, Cpu::BASELINE];
+        let named = all.into_iter().find(|cpu| cpu.vector_bytes <= target.vector_bytes);
         let Some(cpu) = named else { return Cpu::GENERIC };
         let tiles = target.tiles;
         Cpu {
@@ -218,11 +222,6 @@ impl Native for Cpu {
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
         taken::takes(self, expression)
-    }
-
-    /// Nobody has measured all of them with wide vectors.
-    fn makes_all_products(&self) -> bool {
-        self.vector_bytes > 0 && self.has_narrow_vectors()
     }
 
     fn rows_of_tile(&self, expression: &Expression, rows: &str) -> Result<i64, &'static str> {

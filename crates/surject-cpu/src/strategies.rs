@@ -3,11 +3,12 @@
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Registers, Stride};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+use surject_codegen::kernels::schedule::{Directive, Schedule};
 use surject_kernel::Level;
 
 mod blocks;
 mod columns;
+pub(crate) mod dots;
 mod forms;
 pub(crate) mod non_temporal;
 pub(crate) mod ranges;
@@ -19,6 +20,7 @@ mod windows;
 
 pub use blocks::Blocks;
 pub use columns::Columns;
+pub use dots::Dots;
 pub use forms::Scans;
 pub use ranges::Ranges;
 pub use streams::Streams;
@@ -433,80 +435,6 @@ impl Rows {
         let mut directives = nest.directives();
         directives.extend(values(&self.0, expression, Some((row, by))));
         Some(Proposal { schedule: Schedule { directives }, cost })
-    }
-}
-
-/// The terms of reductions along memory are the lanes, and results too where they lie next to each other.
-pub struct Dots(pub Cpu);
-
-impl Strategy for Dots {
-    fn name(&self) -> &'static str {
-        "dots"
-    }
-
-    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression)?;
-        let reductions = expression.reductions();
-        if reductions.is_empty() {
-            return Err("there is no reduction".into());
-        }
-        let along = |name: &&String| {
-            let strides = expression.strides(name);
-            strides.iter().all(|s| s.elements == 1)
-                && expression.find(name).is_some_and(|l| l.extent >= lanes)
-        };
-        let (mut terms, mut inverses): (Vec<Directive>, Vec<Directive>) = (Vec::new(), Vec::new());
-        for reduction in &reductions {
-            let found = reduction.loops.iter().find(along).and_then(|name| expression.find(name));
-            let found =
-                found.ok_or_else(|| format!("no {lanes} terms of a reduction lie next to each other"))?;
-            let name = &found.name;
-            if terms.iter().any(|d| matches!(d, Directive::Split(split, _) if split == name)) {
-                continue;
-            }
-            // A loop of several reductions has the lanes of that with the most values.
-            let sharing = reductions.iter().filter(|r| r.loops.contains(name)).map(|r| r.registers);
-            let registers = sharing.max_by_key(|r| r.values).unwrap_or(reduction.registers);
-            let by = width(&self.0, registers, found.extent);
-            let split = Directive::Split(name.clone(), by);
-            if found.extent >= SHARED * by && expression.divides_along(name) {
-                inverses.push(Directive::Inverse(name.clone()));
-            }
-            let mut order: Vec<String> = reduction.loops.iter().filter(|l| *l != name).cloned().collect();
-            order.extend([format!("{name}.o"), format!("{name}.i")]);
-            terms.extend([split, Directive::Order(order), Directive::Vectorise(format!("{name}.i"))]);
-        }
-        let loops = expression.loops();
-        let row = row(&loops, expression, lanes);
-        let schedule = |row: Option<&LoopInfo>| {
-            let mut nest = Nest::new(&loops);
-            let vector = row.map(|row| (row, width(&self.0, expression.registers(&row.name), row.extent)));
-            vector.iter().for_each(|(row, by)| nest.vectorise(&row.name, *by));
-            nest.share(&self.0, work(expression));
-            let mut directives = nest.directives();
-            directives.extend(terms.iter().cloned());
-            directives.extend(values(&self.0, expression, vector));
-            directives.extend(inverses.iter().cloned());
-            let mut schedule = Schedule { directives };
-            for (reduced, at) in expression.keepable() {
-                schedule.directives.push(Directive::Keep { reduced, at });
-                if fits(expression, &schedule).is_err() {
-                    schedule.directives.pop();
-                }
-            }
-            // Rows with terms that are kept are in the caches.
-            if schedule.directives.iter().any(|d| matches!(d, Directive::Keep { .. })) {
-                schedule.directives.retain(|d| *d != Directive::NonTemporal);
-            }
-            schedule
-        };
-        let fitting = [row.as_ref(), None].map(schedule).into_iter().find(|s| fits(expression, s).is_ok());
-        let schedule = fitting.ok_or("reductions stand inside of each other, whose lanes would meet")?;
-        // In the end the lanes of each reduction are joined, one after the other.
-        let extent = |name: &String| expression.find(name).map_or(1, |l| l.extent) as f64;
-        let values = reductions.iter().map(|r| r.outer.iter().map(extent).product::<f64>());
-        let joins = JOIN * (lanes as f64).log2() * values.sum::<f64>();
-        Ok(Proposal { schedule, cost: cost(work(expression), lanes, 0, 1) + joins })
     }
 }
 

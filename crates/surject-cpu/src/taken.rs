@@ -1,4 +1,4 @@
-//! Expressions whose kernels come from here by themselves.
+//! Products that are kernels before anything else is decided of them.
 
 use crate::Cpu;
 use crate::strategies::{Streams, Windows, is_far};
@@ -15,6 +15,9 @@ const FEW: f64 = 2e6;
 
 /// The same of images, whose windows have several loops: small ones have few tasks.
 const FEW_OF_IMAGES: f64 = 1e7;
+
+/// The same of windows of each channel.
+const FEW_OF_WINDOWS: f64 = 1e5;
 
 /// The fewest rows of a product, those of one loop, and terms.
 const ROWS: i64 = 32;
@@ -35,10 +38,8 @@ const LONG: i64 = 512;
 /// The fewest terms that lie next to each other where columns do not: so many are transposed at once.
 const TURNED: i64 = 8;
 
-/// Is an expression a product of two matrices or images, or many of them, that fills tiles? Measured beside the emitter's
-/// (`papers/kernels`; Intel and Zen 4): 0.97 to 1.2 times its speed with AVX-512, on one thread and on two, and 1.1 to 1.3
-/// times as code for AVX2. Of the rest it is decided first what is stored, and what is summed in parts: with narrow vectors the kernel IR makes
-/// them then ([`Native::makes_all_products`](surject_codegen::kernels::native::Native::makes_all_products)).
+/// Is an expression a product of two matrices or images, or many of them, that fills tiles? Of other products it is decided first
+/// what is stored, and what is summed in parts.
 pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
@@ -61,15 +62,11 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if expression.gathers() {
         return Err("some of the factors are gathered");
     }
-    if expression.has_formulas() && !cpu.has_narrow_vectors() {
-        return Err("the formulas of its results would be written for every row of a tile");
-    }
     let depends = |a: &AccessInfo, name: &str| a.stride(name) != 0;
     let accesses = expression.accesses();
     let of_terms = |a: &&AccessInfo| !a.stored && sum.loops.iter().any(|term| depends(a, term));
     let loads: Vec<&AccessInfo> = accesses.iter().filter(of_terms).collect();
-    let factors = factors(cpu, expression, &loads);
-    let [one, other] = factors.ok_or("it does not multiply two tensors")?;
+    let [one, other] = factors(expression, &loads).ok_or("it does not multiply two tensors")?;
     if [&one, &other].iter().any(|f| f.bytes != expression.element_bytes()) {
         return Err("factors are converted");
     }
@@ -88,9 +85,6 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
     if depends(rows, &column.name) {
         return Err("both factors depend on the results that lie next to each other");
     }
-    if rows.guarded && expression.is_batched() && !cpu.has_narrow_vectors() {
-        return Err("the panels of grouped windows are filled with masks");
-    }
     if columns.guarded || accesses.iter().any(|a| a.guarded && !of_terms(&a)) {
         return Err("some of what columns have in common does not exist");
     }
@@ -100,7 +94,7 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
         return Err("the factors of neighbours do not lie next to each other");
     }
     let products = terms.iter().map(|l| l.extent).product::<i64>();
-    if is_far(rows, &terms) && !(cpu.has_narrow_vectors() && products >= LONG) {
+    if is_far(rows, &terms) && products < LONG {
         return Err("the terms of a row lie far from each other");
     }
     let of_rows = || loops.iter().rev().filter(|l| depends(rows, &l.name) && !depends(columns, &l.name));
@@ -131,10 +125,8 @@ pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static s
 }
 
 /// The factors of a product: two tensors, or what is computed of some.
-fn factors(cpu: &Cpu, expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]> {
-    if cpu.has_narrow_vectors()
-        && let Some(factors) = expression.factors()
-    {
+fn factors(expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]> {
+    if let Some(factors) = expression.factors() {
         return Some(factors);
     }
     let &[one, other] = loads else { return None };
@@ -143,7 +135,7 @@ fn factors(cpu: &Cpu, expression: &Expression, loads: &[&AccessInfo]) -> Option<
 
 /// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the emitter's
 /// with AVX2 (Zen 3), windows of 9 to 49 terms and 20 to 512 channels: 1.06 to 2 times its speed, on one thread and on two.
-/// Of one image, whose rows are tasks, each of which looks at its guards, it is 0.95 to 1.2. Wider vectors have not been measured.
+/// Of one image, whose rows are tasks, each of which looks at its guards, it is 0.95 to 1.2.
 fn are_windows(cpu: &Cpu, expression: &Expression) -> bool {
     let reductions = expression.reductions();
     let [sum] = &reductions[..] else { return false };
@@ -151,9 +143,8 @@ fn are_windows(cpu: &Cpu, expression: &Expression) -> bool {
     let points = expression.loops().iter().map(|l| l.extent as f64).product::<f64>();
     let is_alike = |a: &AccessInfo| a.bytes == expression.element_bytes() && [4, 8].contains(&a.bytes);
     let is_guarded = expression.accesses().iter().any(|a| a.guarded);
-    cpu.vector_bytes <= 32
-        && sum.sums_products
-        && points * terms.product::<f64>() >= FEW
+    sum.sums_products
+        && points * terms.product::<f64>() >= FEW_OF_WINDOWS
         && !expression.has_formulas()
         && expression.accesses().iter().all(is_alike)
         && Windows(cpu.clone()).propose(expression).is_ok()
@@ -176,8 +167,7 @@ fn is_streamed(cpu: &Cpu, expression: &Expression) -> bool {
         let strides = a.strides.iter().map(|s| s.1.abs() * a.bytes as i64);
         strides.filter(|&by| by > ALIGNED).all(|by| by % ALIGNED == 0)
     };
-    cpu.has_narrow_vectors()
-        && sum.sums_products
+    sum.sums_products
         && expression.loops().iter().all(|l| l.extent == 1 || sum.outer.contains(&l.name))
         && !expression.has_formulas()
         && !expression.gathers()

@@ -75,7 +75,7 @@ pub fn range_of_tasks(cpu: &Cpu, kernel: &Kernel) -> Result<Tasks, WriteError> {
 
 /// A module with these kernels, whose names differ, and an entry for each.
 pub fn module<'a>(cpu: &Cpu, kernels: impl IntoIterator<Item = &'a Kernel>) -> Result<Module, WriteError> {
-    let mut outside = BTreeSet::from([Declaration::Outside {
+    let mut outside = BTreeSet::from([Declaration {
         name: "surject_parallel".to_string(),
         parameters: vec![Type::Pointer, Type::I64, Type::I64, Type::Pointer],
         result: None,
@@ -87,9 +87,10 @@ pub fn module<'a>(cpu: &Cpu, kernels: impl IntoIterator<Item = &'a Kernel>) -> R
         items.push(Item::function(task(kernel, body), Linkage::Internal));
         items.push(Item::function(entry(cpu, kernel, count)?, Linkage::Public));
     }
-    let outside = outside.into_iter().filter_map(|declaration| match declaration {
-        Declaration::Outside { name, parameters, result } => Some(Item::Outside { name, parameters, result }),
-        Declaration::Shared(_) => None,
+    let outside = outside.into_iter().map(|Declaration { name, parameters, result }| Item::Outside {
+        name,
+        parameters,
+        result,
     });
     Ok(Module { items: outside.chain(items).collect() })
 }

@@ -86,7 +86,7 @@ kernel wave(x: read f32[64], y: write f32[64]) {
     let kernel = legal_for(&kernel(text), cpu().arithmetic()).unwrap();
     let Tasks { count, calls, .. } = tasks(&kernel).unwrap();
     assert_eq!(count, Some(64));
-    let names: Vec<&str> = calls.iter().map(|call| call.name()).collect();
+    let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
     assert_eq!(names, ["surject_sin_f32"]);
     assert!(module([&kernel]).unwrap().text().contains("llvm.func @surject_sin_f32(f32) -> f32"));
 }

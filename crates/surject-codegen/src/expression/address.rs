@@ -171,16 +171,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// One integer.
-    pub fn one(value: i64) -> Interval {
-        Interval { low: value, high: value }
-    }
-
-    /// The least interval that holds both.
-    pub fn union(self, other: Interval) -> Interval {
-        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
-    }
-
     /// Are all of its integers among those of another?
     pub fn is_inside(self, other: Interval) -> bool {
         self.low >= other.low && self.high <= other.high

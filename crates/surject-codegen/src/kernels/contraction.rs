@@ -59,8 +59,19 @@ pub enum Side {
 pub struct StoredFactor {
     /// Which.
     pub side: Side,
-    /// The columns of a panel, if it has panels; they divide all.
-    pub panel: Option<i64>,
+    /// What lies next to each other in it.
+    pub lies: Lies,
+}
+
+/// What lies next to each other in a factor that is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// Terms: a row or a column is one piece.
+    Terms,
+    /// Columns of their last loop.
+    Columns,
+    /// So many columns of it, which divide all, for each term: a panel.
+    Panels(i64),
 }
 
 /// The parts of a sum of products.
@@ -209,9 +220,9 @@ impl Expression {
         Some([factor(parts.left)?, factor(parts.right)?])
     }
 
-    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: terms lie next to each other
-    /// in that of rows, and columns of their last loop in that of columns, which has panels of them.
-    pub(crate) fn factor(&self, side: Side) -> Option<(NodeId, Vec<LoopId>)> {
+    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: in panels once columns are in
+    /// blocks.
+    pub(crate) fn factor(&self, StoredFactor { side, lies }: StoredFactor) -> Option<(NodeId, Vec<LoopId>)> {
         let parts = self.sides().filter(|parts| parts.term.is_none())?;
         let Node::Reduce { loops: terms, .. } = &self.dag[parts.sum].node else { return None };
         let (value, other) = match side {
@@ -222,9 +233,9 @@ impl Expression {
         let (both, alone): (Vec<LoopId>, Vec<LoopId>) =
             self.loops.iter().filter(|&&l| own.contains(l)).partition(|&&l| others.contains(l));
         let terms = terms.iter().copied().filter(|&l| own.contains(l));
-        let order = match side {
-            Side::Left => both.into_iter().chain(alone).chain(terms).collect(),
-            Side::Right => {
+        let order = match lies {
+            Lies::Terms => both.into_iter().chain(alone).chain(terms).collect(),
+            Lies::Columns | Lies::Panels(_) => {
                 let (last, blocks) = alone.split_last()?;
                 both.into_iter().chain(blocks.iter().copied()).chain(terms).chain([*last]).collect()
             }

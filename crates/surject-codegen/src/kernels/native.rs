@@ -38,15 +38,9 @@ pub trait Native: Machine {
         Err(WriteError { kernel: kernel.name.clone(), statement: None, message })
     }
 
-    /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of an expression? An
-    /// error says why not, or why nobody knows.
+    /// Is an expression better one kernel of the machine's choice, before it is decided what of it is stored, or summed in parts? An
+    /// error says why not.
     fn takes(&self, expression: &Expression) -> Result<(), &'static str>;
-
-    /// Does it make all sums of products that have tiles, even those that [`Native::takes`] does not take? Then
-    /// [`crate::lower()`] makes none.
-    fn makes_all_products(&self) -> bool {
-        false
-    }
 
     /// The factors of a sum of products that are better stored before it is made, so that [`Native::takes`] may take it, and others
     /// may run some rows of it at a time.
@@ -54,7 +48,8 @@ pub trait Native: Machine {
         Vec::new()
     }
 
-    /// The same of rows that run by themselves: everything else that they need is stored.
+    /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of rows that run by themselves, for which
+    /// everything else that they need is stored? An error says why not, or why nobody knows.
     fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;
 
     /// The same of rows of which kernels that run together do some at a time: the schedule whose tasks are these parts.
@@ -98,7 +93,7 @@ pub struct Parts {
 /// Which kernels of a compiled program come from the kernel IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
-    /// Those that [`crate::lower()`] does not make by itself: scans.
+    /// Those that [`crate::lower()`] does not make by itself: products and scans.
     Needed,
     /// Those of the assignments that have a schedule of the user, and those that the machine takes ([`Native::takes`]).
     Chosen,

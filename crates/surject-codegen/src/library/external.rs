@@ -27,7 +27,7 @@ impl Writer<'_> {
     /// Calls a function of the runtime that gives an `i32`: 0, as its operands are well formed.
     fn runtime(&mut self, scope: ScopeId, name: &str, args: &[(Value, Type)]) {
         let (parameters, result) = (args.iter().map(|a| a.1).collect(), Some(Elem::I32.ty(1)));
-        self.em.declarations.insert(Declaration::Outside { name: name.to_string(), parameters, result });
+        self.em.declarations.insert(Declaration { name: name.to_string(), parameters, result });
         self.em.op(scope, Op::call(Symbol::Named(name.to_string()), args, result));
     }
 }

@@ -78,7 +78,7 @@ pub struct Emitter<'a> {
     pub reductions: HashMap<NodeId, ReducePlan>,
     /// What a reduction stores on its way, and the pointer it goes to.
     pub term_cache: Option<(crate::schedule::term_cache::TermCache, Value)>,
-    /// Declarations of outside functions, and functions that kernels share.
+    /// The functions of the runtime that it calls.
     pub(crate) declarations: BTreeSet<Declaration>,
     /// Was a loop used where it is not open? The code is then wrong and must not be used.
     pub unbound: bool,
@@ -216,14 +216,6 @@ impl<'a> Emitter<'a> {
         parameter
     }
 
-    /// The function beside this one that an emitter of its own has written.
-    pub(crate) fn close_apart(&mut self, own: Emitter<'_>, symbol: Symbol) -> Function {
-        self.unbound |= own.unbound;
-        let (function, declarations) = own.finish_function(symbol);
-        self.declarations.extend(declarations);
-        function
-    }
-
     /// A new name.
     pub fn name(&mut self) -> Value {
         self.names += 1;
@@ -260,14 +252,6 @@ impl<'a> Emitter<'a> {
     /// Takes the code of a scope as that of a region, which yields these values.
     pub(crate) fn take_block(&mut self, scope: ScopeId, yields: Vec<(Value, Type)>) -> Block {
         Block { statements: self.take(scope), yields }
-    }
-
-    /// Calls a function that kernels share.
-    pub(crate) fn call_shared(&mut self, scope: ScopeId, function: Function, arguments: &[Value]) {
-        let types = function.parameters.iter().map(|p| p.1);
-        let operands: Vec<(Value, Type)> = arguments.iter().copied().zip(types).collect();
-        self.run(scope, Op::call(function.symbol.clone(), operands, None));
-        self.declarations.insert(Declaration::Shared(function));
     }
 
     /// Opens a scope. Its loops are bound to these values; the last argument makes one of them a vector.

@@ -84,7 +84,7 @@ impl Emitter<'_> {
     pub fn call(&mut self, at: At, function: &str, args: &[Value], elem: Elem) -> Value {
         let one = elem.ty(1);
         let (name, parameters) = (function.to_string(), vec![one; args.len()]);
-        self.declarations.insert(Declaration::Outside { name, parameters, result: Some(one) });
+        self.declarations.insert(Declaration { name, parameters, result: Some(one) });
         let call = |em: &mut Self, args: &[Value]| {
             let args: Vec<(Value, Type)> = args.iter().map(|&a| (a, one)).collect();
             em.op(at.scope, Op::call(Symbol::Named(function.to_string()), args, Some(one)))

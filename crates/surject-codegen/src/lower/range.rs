@@ -10,14 +10,11 @@ use crate::schedule::units::{Share, Units};
 use crate::{CodegenError, Target};
 
 impl Recipe {
-    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`, where the pointer to packed rows is
-    /// that of the worker. A range has at most so many parts.
-    /// `when` says how it asks for what it reads, `alone` which nothing else touches in the range. Of what it reads there
-    /// must be as many parts before the range as a step has, less one, and behind it as many as complete the last step.
+    /// The kernel of a range of parts: its body uses `%low`, `%high` and `%ptrs`. `when` says how it prefetches what it reads, `alone`
+    /// which tensors nothing else touches in the range.
     pub fn range(
         &self,
         cut: &Cut,
-        most: i64,
         target: &Target,
         (when, alone): (PrefetchWhen<'_>, &dyn Fn(Buf) -> bool),
     ) -> Result<Kernel, CodegenError> {
@@ -29,9 +26,6 @@ impl Recipe {
                 let prefix = cut.weights.iter().map(|w| w.0).collect();
                 let units = Units { prefix, pieces, piece, tasks: 1, total: cut.parts, share: Share::Range };
                 rows::emit_units(dag, outputs, schedule, (units, target), term_cache.clone(), when)
-            }
-            Recipe::Tiles { dag, output, contraction: c, schedule, scratch, .. } => {
-                crate::lower::contraction::emit_range((dag, output), c, schedule, target, *scratch, most)
             }
             Recipe::Columns(columns) => columns.range(target, when),
             Recipe::Product(_) => Err(CodegenError::malformed("a product of the kernel IR without a kernel")),

@@ -12,7 +12,6 @@ use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::normalise::pulled::Pulled;
 use crate::schedule::columns::Columns;
-use crate::schedule::contraction::{self, BlockColumns, Contraction};
 use crate::schedule::term_cache::TermCache;
 use crate::schedule::{self, Schedule};
 
@@ -31,21 +30,6 @@ pub enum Recipe {
         free: LoopSet,
         /// What a reduction keeps for the output.
         term_cache: Option<TermCache>,
-    },
-    /// The tiles of a contraction.
-    Tiles {
-        /// The expression.
-        dag: Dag,
-        /// What is written.
-        output: Output,
-        /// The contraction.
-        contraction: Contraction,
-        /// How the factors are evaluated.
-        schedule: Schedule,
-        /// Packed columns and packed rows.
-        scratch: (Buf, Buf),
-        /// Is it never cut?
-        whole: bool,
     },
     /// Reductions down columns.
     Columns(Columns),
@@ -82,6 +66,15 @@ impl Product {
         let rows = (target.l2_share_bytes as i64 / 2 / self.row.max(1)).min(MOST);
         BlockColumns { bytes: self.columns, rows: (rows / self.high * self.high).max(self.high) }
     }
+}
+
+/// What a block of rows goes through.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockColumns {
+    /// The bytes of columns that it is multiplied with.
+    pub(crate) bytes: i64,
+    /// The rows of a block.
+    pub(crate) rows: i64,
 }
 
 /// A way to cut the work of a kernel into parts.
@@ -194,7 +187,7 @@ impl Accesses<'_> {
 impl Recipe {
     fn dag(&self) -> &Dag {
         match self {
-            Recipe::Row { dag, .. } | Recipe::Tiles { dag, .. } => dag,
+            Recipe::Row { dag, .. } => dag,
             Recipe::Columns(columns) => &columns.dag,
             Recipe::Product(product) => &product.whole.dag,
         }
@@ -205,9 +198,6 @@ impl Recipe {
         match self.clone() {
             Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
                 Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), term_cache })
-            }
-            Recipe::Tiles { dag, output, contraction, schedule, scratch, .. } => {
-                Some(Recipe::Tiles { dag, output, contraction, schedule, scratch, whole: true })
             }
             Recipe::Columns(_) | Recipe::Product(_) => None,
         }
@@ -250,10 +240,6 @@ impl Recipe {
                 }
                 counts.reverse();
             }
-            Recipe::Tiles { whole: true, .. } => {}
-            Recipe::Tiles { dag, contraction: c, .. } => {
-                counts.push(c.batch.iter().chain(&c.rows).map(|&l| dag.extent(l)).product());
-            }
             Recipe::Columns(columns) => counts.push(columns.dag.extent(columns.rows())),
             Recipe::Product(product) => {
                 counts.push(product.loops().iter().map(|&l| product.whole.dag.extent(l)).product());
@@ -295,12 +281,6 @@ impl Recipe {
                 let fits = left == 1 || (prefix.len() == outer.len() && whole && free.contains(last));
                 (own && fits).then_some(Cut { parts, weights, piece, segment: None })
             }
-            Recipe::Tiles { whole: true, .. } => None,
-            Recipe::Tiles { dag, contraction: c, .. } => {
-                let (weights, all) = weights(dag, &[c.batch.as_slice(), &c.rows].concat(), 1);
-                let rows = c.rows.iter().map(|&l| dag.extent(l)).product();
-                (all == parts && rows > 1).then_some(Cut { parts, weights, piece: None, segment: Some(rows) })
-            }
             Recipe::Columns(columns) => {
                 let (weights, all) = weights(&columns.dag, &[columns.rows()], 1);
                 (all == parts).then_some(Cut { parts, weights, piece: None, segment: None })
@@ -332,8 +312,8 @@ impl Recipe {
         Some((Recipe::Row { dag, outputs, schedule, free, term_cache: None }, lost))
     }
 
-    /// Every tensor that the kernel touches when it is cut, its own scratch memory for rows left out.
-    pub fn accesses(&self, cut: &Cut, target: &Target) -> Vec<Access> {
+    /// Every tensor that the kernel touches when it is cut.
+    pub fn accesses(&self, cut: &Cut) -> Vec<Access> {
         let dag = self.dag();
         let mut found = Accesses { dag, cut, found: Vec::new() };
         match self {
@@ -348,16 +328,6 @@ impl Recipe {
                 if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to != Buf::OWN) {
                     let size = Elem::in_memory(term_cache.dtype).size();
                     found.stores(term_cache.to, size, Some(&term_cache.address));
-                }
-            }
-            Recipe::Tiles { output, contraction: c, scratch, .. } => {
-                found.read(&contraction::read_by_tiles(dag, output, c), None);
-                let size = Elem::in_memory(dag[output.root].dtype).size();
-                found.stores(output.to, size, Some(&output.address));
-                if contraction::reads_columns_in_place(dag, c, target) {
-                    found.read(&[c.factors[1]], None);
-                } else {
-                    found.loads(scratch.0, 1, None);
                 }
             }
             Recipe::Columns(columns) => {
@@ -380,7 +350,6 @@ impl Recipe {
     pub(crate) fn columns(&self, target: &Target) -> Option<BlockColumns> {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => None,
-            Recipe::Tiles { dag, contraction: c, .. } => Some(contraction::columns(dag, c, target)),
             Recipe::Product(product) => Some(product.block(target)),
         }
     }
@@ -389,16 +358,7 @@ impl Recipe {
     pub fn step(&self) -> i64 {
         match self {
             Recipe::Row { .. } | Recipe::Columns(_) => 1,
-            Recipe::Tiles { contraction: c, .. } => c.high(),
             Recipe::Product(product) => product.high,
-        }
-    }
-
-    /// The rows of a tile that is always whole, so that it has some around a range; 1 where there are none.
-    pub fn whole_step(&self) -> i64 {
-        match self {
-            Recipe::Tiles { contraction: c, .. } => c.high(),
-            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 1,
         }
     }
 
@@ -406,31 +366,7 @@ impl Recipe {
     pub(crate) fn joined(&self) -> Option<&Columns> {
         match self {
             Recipe::Columns(columns) => Some(columns),
-            Recipe::Row { .. } | Recipe::Tiles { .. } | Recipe::Product(_) => None,
-        }
-    }
-
-    /// The cycles of one core that ranges take longer than the kernel of all parts.
-    pub fn lost_in_ranges(&self, target: &Target) -> f64 {
-        match self {
-            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 0.0,
-            Recipe::Tiles { dag, contraction: c, .. } => contraction::lost_in_ranges(dag, c, target),
-        }
-    }
-
-    /// Bytes of packed rows for a range of so many parts.
-    pub fn row_bytes(&self, most: i64, target: &Target) -> i64 {
-        match self {
-            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => 0,
-            Recipe::Tiles { dag, contraction: c, .. } => contraction::row_bytes(dag, c, target, most),
-        }
-    }
-
-    /// The scratch memory for packed rows.
-    pub fn rows(&self) -> Option<Buf> {
-        match self {
-            Recipe::Row { .. } | Recipe::Columns(_) | Recipe::Product(_) => None,
-            Recipe::Tiles { scratch, .. } => Some(scratch.1),
+            Recipe::Row { .. } | Recipe::Product(_) => None,
         }
     }
 }

@@ -42,10 +42,6 @@ impl Emitter<'_> {
             })
     }
 
-    pub(crate) fn open_nest(&mut self, scope: ScopeId, order: &[LoopId]) -> Vec<OpenLoop> {
-        self.open_levels(scope, order, &vec![Level::default(); order.len()])
-    }
-
     /// Opens the loops of a nest that is summed so. A loop that is cut into blocks is two.
     fn open_levels(&mut self, scope: ScopeId, order: &[LoopId], levels: &[Level]) -> Vec<OpenLoop> {
         let mut scopes: Vec<OpenLoop> = Vec::new();
@@ -394,20 +390,6 @@ impl Emitter<'_> {
             Some(kind) => kind.value(self, x, at),
             None => x,
         }
-    }
-
-    /// Joins the value of the body of a tile to an accumulator: products of every float are fused, as halves are
-    /// computed in `f32`.
-    pub(crate) fn join_term(
-        &mut self,
-        op: AccOp,
-        body: NodeId,
-        dtype: DType,
-        into: Value,
-        at: At,
-    ) -> Result<Value, CodegenError> {
-        let wide = if dtype.is_float() && dtype != DType::F64 { DType::F32 } else { dtype };
-        self.join(op, body, wide, into, at)
     }
 
     /// Joins the value of the body to the accumulator of a reduction.

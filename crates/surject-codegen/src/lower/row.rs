@@ -40,9 +40,6 @@ pub(crate) enum Conditions {
 impl Row<'_> {
     /// All that a kernel computes.
     pub(crate) fn all(&self, em: &mut Emitter<'_>, units: &Units) -> Result<(), CodegenError> {
-        if let Some(unroll_jam) = &self.schedule.unroll_jam {
-            return self.all_unrolled(em, units, unroll_jam);
-        }
         em.reductions.clone_from(&self.schedule.reductions);
         let root = em.root();
         let Some((&last, outer)) = self.schedule.order.split_last() else { return self.point(em, root) };
@@ -255,8 +252,7 @@ pub(crate) fn summary(dag: &Dag, roots: &[NodeId], schedule: &Schedule, tasks: i
         }
         format!("[{}]", parts.join(" "))
     };
-    let kind = if schedule.unroll_jam.is_some() { "windows unrolled and jammed" } else { "row" };
-    let mut text = format!("{kind} {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
+    let mut text = format!("row {} tasks {tasks}", loops(&schedule.order, schedule.lanes));
     // Those that are alike, such as the sums of a block, are one entry.
     let mut reductions: Vec<(String, usize)> = Vec::new();
     for id in dag.all_reachable(roots) {

@@ -30,9 +30,6 @@ pub struct Target {
     pub has_bf16_dot: bool,
     /// Has it registers for tiles, of which it multiplies those of bytes, or of pairs of `bf16` (AMX)?
     pub tiles: Tiles,
-    /// Are vectors of all lanes multiplied and added as fast as those of half of them? (AMD's of before Zen 5 do the
-    /// halves of 512 bits one after the other.)
-    pub full_rate_vectors: bool,
     /// Has it stores that go past the caches, and a fence behind them (`movntps`, `sfence`)?
     pub has_non_temporal_stores: bool,
     /// Can the cores that share a last cache write to memory with half of the bandwidth with which they read? Two threads that
@@ -90,13 +87,8 @@ impl Target {
 
     /// A processor by its name: [`Target::generic`], or one with the vectors of x86 of this name, and eight threads.
     pub fn named(name: &str) -> Option<Target> {
-        let wide = Target {
-            threads: 8,
-            has_pmaddwd: true,
-            has_non_temporal_stores: true,
-            full_rate_vectors: true,
-            ..Target::generic()
-        };
+        let wide =
+            Target { threads: 8, has_pmaddwd: true, has_non_temporal_stores: true, ..Target::generic() };
         match name {
             "generic" => Some(Target::generic()),
             "avx2" => Some(Target {
@@ -152,7 +144,6 @@ impl Target {
             // One that sees 16 processors and 300 MiB moves 64 MiB faster past that cache than through it.
             target.llc_bytes = target.llc_bytes.min(target.threads.max(2) * surject_runtime::caches::MOST);
         }
-        target.full_rate_vectors = zen_5 || !amd || target.vector_bytes <= 32;
         (target.prefetches_far, target.has_fast_memcpy) = (zen_5, zen_5);
         target.prefetches_rows = amd && target.has_half_line_vectors();
         // A Zen 3 gains 1.1 to 1.4 up to 36 MB, and takes 1.1 times as long from 64 on.
@@ -179,7 +170,6 @@ impl Target {
             lane_permute_width: 0,
             has_bf16_dot: false,
             tiles: Tiles::NONE,
-            full_rate_vectors: false,
             has_non_temporal_stores: false,
             asymmetric_writes: false,
             mesh_llc: false,

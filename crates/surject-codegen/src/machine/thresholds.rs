@@ -31,29 +31,15 @@ pub struct Thresholds {
     // The schedule: work of threads.
     /// Cycles of a task of rows, below which it is not worth handing to another thread: about 20 µs.
     pub task_cycles: f64,
-    /// Operations of a contraction from which threads share it.
-    pub contraction_flops: f64,
 
-    // The schedule: contractions.
-    /// From which size on contractions are done in tiles.
+    // The schedule: products.
+    /// From which size on sums of products are kernels of their own.
     pub tiles: TileThresholds,
-    /// The same for contractions of 16-bit floats, which tiles do not round term by term.
+    /// The same of 16-bit floats, which such kernels do not round term by term.
     pub half_tiles: TileThresholds,
-    /// The time of tiles that sums in lanes take at most, where they are done in place of tiles.
-    pub dots_time: f64,
-    /// The same of windows, for which less is estimated than tiles take.
-    pub window_dots_time: f64,
-    /// Bytes of a row of the column factor from which columns are streamed: half a page.
-    pub streamed_row_bytes: i64,
-    /// Bytes of the column factor from which columns are streamed, in shares of the second-level cache of a thread.
-    pub streamed_l2_shares: f64,
-    /// The cycles of packing that a factor needs to be stored with a frame first, for each cycle that this takes.
+    /// The cycles of asking whether elements of windows are there that a factor needs to be stored with a frame first, for each
+    /// cycle that this takes.
     pub halo_cycles: f64,
-    /// The bytes of such a factor, at most, whose lines are not read to their ends, in shares of the second-level cache of a
-    /// thread.
-    pub halo_l2_shares: f64,
-    /// Bytes that windows read, at most, which are unrolled and jammed, in second-level caches.
-    pub jammed_l2_caches: f64,
 
     // The schedule: memory.
     /// The part of the last cache that stays: what fills more of it comes from memory again.
@@ -95,8 +81,6 @@ pub struct Thresholds {
     // Code of kernels.
     /// Cycles of a kernel that is written twice for a choice that is the same at every point.
     pub unswitched_cycles: f64,
-    /// Bytes of column panels from which several are packed side by side, in shares of the second-level cache of a thread.
-    pub packed_beside_l2_shares: f64,
 
     // Library operations.
     /// Lines of a sort from which they are sorted side by side: fewer do not fill the lanes.
@@ -125,10 +109,10 @@ pub struct Thresholds {
     pub swapped_bytes: u64,
 }
 
-/// From which size on contractions are done in tiles.
+/// From which size on sums of products are kernels of their own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TileThresholds {
-    /// Products of a contraction; fewer are left to the emitter of rows.
+    /// Products; fewer are left to rows.
     pub products: f64,
     /// The score of a tile: the share of the products of full vectors that it does, less what storing results apart costs. A
     /// tile with no more is mostly empty.
@@ -165,17 +149,10 @@ impl Thresholds {
             epilogue_share: 0.04,
 
             task_cycles: 60_000.0,
-            contraction_flops: 400_000.0,
 
             tiles,
             half_tiles: tiles,
-            dots_time: 1.05,
-            window_dots_time: 0.63,
-            streamed_row_bytes: 2048,
-            streamed_l2_shares: 2.0,
             halo_cycles: 1.0,
-            halo_l2_shares: 1.0,
-            jammed_l2_caches: 1.0,
 
             llc_part: 0.75,
             mesh_l2_caches: 4.0,
@@ -195,7 +172,6 @@ impl Thresholds {
             chosen_step_l2_shares: 1.0,
 
             unswitched_cycles: 10_000.0,
-            packed_beside_l2_shares: 2.0,
 
             sorted_lines: 64,
             sorted_lines_per_pair: 8,
@@ -227,18 +203,11 @@ impl Thresholds {
             epilogue_share: -MOST,
 
             task_cycles: 0.0,
-            contraction_flops: 0.0,
 
             tiles: TileThresholds { products: 64.0, score: 0.0, window_score: 0.0 },
             // Tests compare results, which tiles round otherwise than term by term.
             half_tiles: Thresholds::measured().half_tiles,
-            dots_time: MOST,
-            window_dots_time: MOST,
-            streamed_row_bytes: 0,
-            streamed_l2_shares: 0.0,
             halo_cycles: -MOST,
-            halo_l2_shares: MOST,
-            jammed_l2_caches: MOST,
 
             llc_part: 0.0,
             mesh_l2_caches: 0.0,
@@ -259,7 +228,6 @@ impl Thresholds {
             chosen_step_l2_shares: 0.0,
 
             unswitched_cycles: 0.0,
-            packed_beside_l2_shares: 0.0,
 
             sorted_lines: 1,
             sorted_lines_per_pair: 0,

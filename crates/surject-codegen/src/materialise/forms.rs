@@ -5,22 +5,18 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::lower::columns;
-use crate::lower::kernel::{Form, Kernel};
-use crate::lower::recipe::Recipe;
+use crate::lower::kernel::Form;
 use crate::lower::rows;
 use crate::materialise::store::{Outcome, Stores};
 use crate::materialise::{epilogue, recomputed};
 use crate::normalise::periodic;
 use crate::normalise::pulled::Pulled;
-use crate::schedule::contraction::dots::{self, Block, Dots};
-use crate::schedule::contraction::{self, Contraction, Scratch, analyse};
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::scan;
 use crate::schedule::units::outside;
-use crate::schedule::{self, Schedule, halo, split_reduction, term_cache, unroll_jam};
-use std::sync::Arc;
+use crate::schedule::{self, Schedule, halo, product, split_reduction, term_cache};
 use surject_index::Space;
-use surject_ir::{AccOp, BinaryOp, DType, FieldId, FieldKind, TensorType};
+use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, TensorType};
 
 /// An expression that kernels are wanted for.
 struct Attempt {
@@ -56,13 +52,12 @@ impl From<CodegenError> for Unmade {
 }
 
 /// The forms and their names, in the order in which they are tried. The last one fits always.
-const FORMS: [(&str, Try); 14] = [
+const FORMS: [(&str, Try); 13] = [
     ("kernel of the kernel IR", |stores, attempt| stores.taken(attempt)),
     ("factor stored first", |stores, attempt| stores.factor_first(attempt)),
-    ("unroll-and-jam", |stores, attempt| stores.unrolled(attempt)),
     ("scan", |stores, attempt| stores.scanned(attempt)),
     ("accumulation stored first", |stores, attempt| Ok(stores.stored_once(attempt)?)),
-    ("contraction", |stores, attempt| stores.contracted(attempt)),
+    ("product", |stores, attempt| stores.multiplied(attempt)),
     ("product in parts", |stores, attempt| stores.product_in_parts(attempt)),
     ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt)?)),
     ("rows in lanes", |stores, attempt| stores.in_lanes(attempt)),
@@ -119,27 +114,6 @@ impl<'a> Stores<'a> {
         Ok(Outcome::Kernels(self.product_of_stored(&attempt.whole)??))
     }
 
-    /// Windows side by side.
-    fn unrolled(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
-        let Attempt { whole, schedule, .. } = attempt;
-        match unroll_jam::find(&mut whole.dag, &whole.outputs, schedule, self.target)? {
-            unroll_jam::Found::Schedule(schedule) => {
-                // Tasks are cut along the loops outside of the windows that are unrolled and jammed.
-                let order = &schedule.order;
-                let outer = order[..order.len().saturating_sub(2)].iter().chain(order.last());
-                let free = outer.copied().collect();
-                let Pulled { dag, outputs, .. } = std::mem::take(whole);
-                let kernel = rows::whole(dag, outputs, *schedule, free, None, self.target)?;
-                Ok(Outcome::Kernels(vec![kernel]))
-            }
-            unroll_jam::Found::First(node, lane) => {
-                let mut own: Vec<LoopId> = whole.dag[node].deps.loops().collect();
-                own.sort_by_key(|&l| l == lane);
-                Ok(self.value_first(attempt, node, &own)?)
-            }
-        }
-    }
-
     /// Windows that grow by a term: kernels of the kernel IR.
     fn scanned(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         self.scheduled.ok_or(Refused("the machine has no strategies"))?;
@@ -160,80 +134,28 @@ impl<'a> Stores<'a> {
         Ok(Outcome::First(repeated))
     }
 
-    /// Sums of products, in tiles or in lanes.
-    fn contracted(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
-        let Pulled { dag, outer, outputs } = &attempt.whole;
-        match self.contraction(dag, outputs, outer, attempt.field)? {
-            Choice::First(inner) => Ok(Outcome::First(inner)),
-            Choice::Tiles(c, scratch) => Ok(match c.dots(dag, &outputs[0], self.target) {
-                Some(dots) => self.dots(attempt, dots)?,
-                None => self.in_tiles(attempt, (&c, &scratch))?,
-            }),
-        }
-    }
-
-    /// Sums of products in lanes.
-    fn dots(&mut self, attempt: &Attempt, dots: Dots) -> Result<Outcome, CodegenError> {
-        let Attempt { field, whole, schedule } = attempt;
-        let sums = epilogue::find(&whole.dag, &whole.outputs, &whole.outer, schedule, self.target);
-        if let Ok(sums) = sums
-            && !self.has_rows_in_lanes(whole)
-        {
-            return self.sums_first(*field, whole.clone(), &sums);
-        }
-        match dots {
-            Dots::Stored(factor, own) => {
-                let mut rest = whole.clone();
-                let sizes = dots::lines(&rest.dag, &own, factor);
-                let first = self.stored_first_in(&mut rest, factor, &own, &sizes)?.0;
-                Ok(self.kernels(*field, rest)?.after(vec![first]))
-            }
-            Dots::Ready(block) => self.blocks(&block, whole),
-        }
-    }
-
-    /// Sums of products in tiles: as a vector times a matrix down its columns, behind a halo, in parts, or as they are.
-    fn in_tiles(
-        &mut self,
-        attempt: &Attempt,
-        (c, scratch): (&Contraction, &Scratch),
-    ) -> Result<Outcome, CodegenError> {
-        let Attempt { field, whole, schedule } = attempt;
-        let (field, Pulled { dag, outer, outputs }) = (*field, whole);
-        if let Some(inner) = c.vector_by_matrix(dag, self.target) {
-            if inner != field {
-                return Ok(Outcome::First(inner));
-            }
-            if let Some(kernel) = columns::kernel(dag, &outputs[0], outer, self.target)? {
-                return Ok(Outcome::Kernels(vec![kernel]));
-            }
-        }
-        let next = self.next();
-        let in_place = |rest: &Pulled| {
-            let Pulled { dag, outer, outputs } = rest.clone().merged();
-            match self.contraction(&dag, &outputs, &outer, field) {
-                Ok(Choice::Tiles(c, _)) => contraction::reads_rows_in_place(&dag, &c, self.target),
-                _ => false,
-            }
+    /// Sums of products: of factors that have a frame, in parts, or as they are.
+    fn multiplied(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
+        let Attempt { field, whole, .. } = &*attempt;
+        let Pulled { dag, outer, outputs } = whole;
+        let factors = match self.product_of(dag, outputs, outer, *field)? {
+            Product::First(inner) => return Ok(Outcome::First(inner)),
+            Product::Whole(factors) => factors,
         };
-        let halo = halo::rows(whole, c, self.target, next, &in_place)
-            .or_else(|| halo::columns(whole, c, self.target, next));
-        if let Some(halo) = halo {
-            return self.halo(field, halo);
+        let expression = self.product_expression(whole)?;
+        let next = self.next();
+        if let Some(halo) = factors.into_iter().find_map(|f| halo::find(whole, f, self.target, next)) {
+            return Ok(self.with_halo(*field, halo)?);
         }
-        let shared = contraction::is_shared_by_columns(dag, c, self.target);
-        let parts = split_reduction::cut_panels(dag, outputs, outer, self.target, next);
-        // Where a mask ends the sum, a part does not know.
-        if let Ok(parts) = parts
-            && !shared
-            && c.triangle.terms.is_empty()
+        if self.may_be_cut(&expression)
+            && let Ok(parts) = split_reduction::cut_panels(dag, outputs, outer, self.target, next)
         {
-            return self.parts(field, parts, outer);
+            return Ok(self.parts(*field, parts, outer)?);
         }
-        Ok(Outcome::Kernels(self.tiles(whole, (c, scratch), schedule)?))
+        Ok(Outcome::Kernels(self.product_in_tiles(whole)??))
     }
 
-    /// A sum over the rows of a product: the parts have tiles.
+    /// A sum over the rows of a product: the parts are products.
     fn product_in_parts(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
         let Pulled { dag, outer, outputs } = &attempt.whole;
         let parts = split_reduction::cut_rows(dag, outputs, outer, self.next())?;
@@ -311,8 +233,6 @@ impl<'a> Stores<'a> {
         if term_cache.is_some() {
             // A row is stored twice, so one task has all of it.
             free = free.minus(schedule.order.last().copied().into_iter().collect());
-        } else if let Some(block) = Block::of_rows(&dag, &outputs, &schedule, self.target) {
-            return Ok(self.blocks(&block, &Pulled { dag, outer, outputs })?);
         }
         let kernel = rows::whole(dag, outputs, schedule, free, term_cache, self.target)?;
         Ok(Outcome::Kernels(vec![kernel]))
@@ -341,60 +261,14 @@ impl<'a> Stores<'a> {
         Ok(self.kernels(field, rest.merged())?.after(kernels))
     }
 
-    /// The kernels of sums in lanes, a block of them at a time.
-    fn blocks(&self, block: &Block, whole: &Pulled) -> Result<Outcome, CodegenError> {
-        let parts = block.parts(whole).ok_or_else(|| CodegenError::overflow("an address"))?;
-        let alone = parts.len() > 1;
-        let kernels = parts.into_iter().map(|part| {
-            let kernel = self.rows(part)?;
-            // It has only some of the rows that its target has.
-            Ok(if alone { kernel.alone() } else { kernel })
-        });
-        Ok(Outcome::Kernels(kernels.collect::<Result<_, CodegenError>>()?))
-    }
-
-    /// The kernels of a contraction whose rows are read from a tensor with a frame.
-    fn halo(&mut self, field: FieldId, halo: halo::Halo) -> Result<Outcome, CodegenError> {
+    /// The kernels of a product one factor of which is read from a tensor with a frame.
+    fn with_halo(&mut self, field: FieldId, halo: halo::Halo) -> Result<Outcome, CodegenError> {
         self.temporary(TensorType::new(halo.dtype, Space::of(&[halo.count.unsigned_abs()])));
-        let mut merged = [halo.first, halo.rest].into_iter().map(Pulled::merged);
-        let mut kernels = Vec::new();
-        if let Some(first) = merged.next() {
-            kernels.push(self.rows(first)?);
-        }
-        match merged.next() {
-            Some(rest) => Ok(self.kernels(field, rest)?.after(kernels)),
-            None => Ok(Outcome::Kernels(kernels)),
-        }
+        let first = self.rows(halo.first.merged())?;
+        Ok(self.kernels(field, halo.rest.merged())?.after(vec![first]))
     }
 
-    /// The kernels of a contraction: those of the machine, or the emitter's with their scratch memory.
-    pub(crate) fn tiles(
-        &mut self,
-        whole: &Pulled,
-        (c, scratch): (&Contraction, &Scratch),
-        schedule: &Schedule,
-    ) -> Result<Vec<Kernel>, CodegenError> {
-        if let Ok(kernels) = self.product_in_tiles(whole) {
-            return kernels;
-        }
-        let (dag, output) = (&whole.dag, &whole.outputs[0]);
-        let bytes = |n: i64| TensorType::new(DType::U8, Space::of(&[n.unsigned_abs()]));
-        let buffers = (self.temporary(bytes(scratch.columns)), self.temporary(bytes(scratch.rows)));
-        let mut kernels = crate::lower::contraction::emit(dag, output, c, schedule, self.target, buffers)?;
-        if let Some(tiles) = kernels.last_mut() {
-            tiles.recipe = Some(Arc::new(Recipe::Tiles {
-                dag: dag.clone(),
-                output: output.clone(),
-                contraction: c.clone(),
-                schedule: schedule.clone(),
-                scratch: buffers,
-                whole: false,
-            }));
-        }
-        Ok(kernels)
-    }
-
-    /// The kernels of a reduction in parts: the parts, in tiles if they are a contraction, and what is made of them.
+    /// The kernels of a reduction in parts: the parts, which may be products, and what is made of them.
     fn parts(
         &mut self,
         field: FieldId,
@@ -407,11 +281,12 @@ impl<'a> Stores<'a> {
         for (dag, output, outer) in [(first, output, loops), (parts.second, parts.output, outer.to_vec())] {
             let part = Pulled { dag, outer, outputs: vec![output] };
             let Pulled { dag, outer, outputs } = &part;
-            let schedule = schedule::choose(dag, outputs, outer, self.target);
-            if let Ok(Choice::Tiles(c, scratch)) = self.contraction(dag, outputs, outer, field) {
-                kernels.extend(self.tiles(&part, (&c, &scratch), &schedule)?);
+            let product = self.product_of(dag, outputs, outer, field);
+            if let Ok(product) = product.and_then(|product| self.product_of_part(&part, &product)) {
+                kernels.extend(product?);
                 continue;
             }
+            let schedule = schedule::choose(dag, outputs, outer, self.target);
             let free = outer.iter().copied().collect();
             // Sums of parts of the same tensors may become one kernel.
             kernels.push(rows::whole(part.dag, part.outputs, schedule, free, None, self.target)?);
@@ -421,7 +296,7 @@ impl<'a> Stores<'a> {
 
     /// A sum of products along a map with windows, seen from its target: which terms there are depends on the
     /// position, and a zero in place of a missing one is not the same where the other factor is not finite. Sent
-    /// from its own space it has no conditions, and tiles.
+    /// from its own space it has no conditions, and is a product.
     fn guarded_product(&self, dag: &Dag, outputs: &[Output]) -> Option<FieldId> {
         const WORTH: f64 = 100_000.0;
         let [output] = outputs else { return None };
@@ -442,54 +317,50 @@ impl<'a> Stores<'a> {
         })
     }
 
-    /// The contraction that a kernel is built around, or one that must be stored first to have a kernel of its own.
-    pub(crate) fn contraction(
+    /// Is an expression a product, or what is to be stored first that it needs of one?
+    pub(crate) fn product_of(
         &self,
         dag: &Dag,
         outputs: &[Output],
         outer: &[LoopId],
         top: FieldId,
-    ) -> Fit<Choice> {
-        /// A sum of fewer terms is no work beside a tile.
+    ) -> Fit<Product> {
+        /// A sum of fewer terms is no work beside a product.
         const FEW_TERMS: i64 = 8;
         let [output] = outputs else { return Err(Refused("there are several results")) };
         let all: LoopSet = outer.iter().copied().filter(|&l| dag.extent(l) > 1).collect();
         let direct = dag.reachable(&[output.root]);
-        let mut chosen = Err(Refused("there is no reduction"));
+        let mut chosen: Fit<(NodeId, [NodeId; 2])> = Err(Refused("there is no reduction"));
         for id in dag.all_reachable(&[output.root]) {
             let Node::Reduce { field, .. } = &dag[id].node else { continue };
-            let looked = analyse::analyse(dag, outputs, id, self.target).and_then(|c| {
-                let scratch = contraction::scratch(dag, &c, self.target);
-                Ok((c, scratch.ok_or(Refused("packed panels would be out of proportion"))?))
-            });
-            match (looked, &chosen) {
-                (Ok((c, scratch)), Err(_)) if direct.contains(&id) && dag[id].deps == all => {
-                    chosen = Ok(Choice::Tiles(Box::new(c), scratch));
+            match (product::factors(dag, outputs, id, self.target), &chosen) {
+                (Ok(factors), Err(_)) if direct.contains(&id) && dag[id].deps == all => {
+                    chosen = Ok((id, factors));
                 }
                 (Ok(_), Err(_)) if *field == top => chosen = Err(Refused("several results have one sum")),
                 (Ok(_), _) if *field == top => {}
-                (Ok(_), _) => return Ok(Choice::First(*field)),
+                (Ok(_), _) => return Ok(Product::First(*field)),
                 (Err(refused), Err(_)) => chosen = Err(refused),
                 (Err(_), Ok(_)) => {}
             }
         }
-        // What each tile would sum again is there before.
-        let again = |id: &NodeId| match (&chosen, &dag[*id].node) {
-            (Ok(Choice::Tiles(c, _)), Node::Reduce { loops, field, .. })
-                if c.node != *id && *field != top =>
-            {
+        let (sum, factors) = chosen?;
+        // What each result would sum again is there before.
+        let again = |id: &NodeId| match &dag[*id].node {
+            Node::Reduce { loops, field, .. } if *id != sum && *field != top => {
                 let terms = loops.iter().map(|&l| dag.extent(l)).product::<i64>();
                 (terms >= FEW_TERMS).then_some(*field)
             }
             _ => None,
         };
-        direct.iter().find_map(again).map_or(chosen, |inner| Ok(Choice::First(inner)))
+        Ok(direct.iter().find_map(again).map_or(Product::Whole(factors), Product::First))
     }
 }
 
-pub(crate) enum Choice {
-    /// This one, with its scratch memory.
-    Tiles(Box<Contraction>, Scratch),
-    /// This field must be stored first.
+/// What there is of a product.
+pub(crate) enum Product {
+    /// The expression is one, of these factors.
+    Whole([NodeId; 2]),
+    /// This field must be stored first: it is one, or would be summed for each result again.
     First(FieldId),
 }

@@ -5,7 +5,7 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::output::Output;
-use crate::kernels::contraction::{Side, StoredFactor};
+use crate::kernels::contraction::{Lies, Side};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
@@ -14,6 +14,7 @@ use crate::kernels::schedule::{Axis, AxisKind, Directive, Schedule, Unmarked, re
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::{Product, Recipe};
 use crate::lower::{self, in_place};
+use crate::materialise::forms;
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
 use crate::schedule;
@@ -140,6 +141,8 @@ fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
     }
 }
 
+const NO_STRATEGIES: Refused = Refused("the machine has no strategies");
+
 /// The form of rows that the machine takes.
 pub(crate) const ROWS: &str = "rows of the kernel IR";
 
@@ -242,7 +245,7 @@ impl<'a> Stores<'a> {
 
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
-        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
+        let scheduled = self.chosen().ok_or(NO_STRATEGIES)?;
         let expression = self.expression(whole)?;
         scheduled.machine.takes(&expression).map_err(Refused)?;
         if !self.is_of_ranges(whole, &expression) {
@@ -292,11 +295,37 @@ impl<'a> Stores<'a> {
         })
     }
 
-    /// The kernels of a product that has tiles, if the machine makes all of these.
+    /// A product as the kernel IR has it, if the machine makes products.
+    pub(crate) fn product_expression(&self, whole: &Pulled) -> Fit<Expression> {
+        self.scheduled.ok_or(NO_STRATEGIES)?;
+        let expression = self.expression(whole)?;
+        need(expression.is_typed(), "memory is read as bytes")?;
+        Ok(expression)
+    }
+
+    /// May the terms of a product be summed in parts? Those that a mask ends may not, as a part does not know, nor those of which the
+    /// machine reads a factor in its order in memory.
+    pub(crate) fn may_be_cut(&self, product: &Expression) -> bool {
+        let streams = |scheduled: &Scheduled| scheduled.machine.takes(product).is_ok();
+        !product.may_have_tails() && !self.scheduled.is_some_and(streams)
+    }
+
+    /// The kernels of a product, if that is what an expression is as a whole.
+    pub(crate) fn product_of_part(
+        &mut self,
+        whole: &Pulled,
+        product: &forms::Product,
+    ) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+        match product {
+            forms::Product::Whole(_) => self.product_in_tiles(whole),
+            forms::Product::First(_) => Err(Refused("a product that it needs is stored first")),
+        }
+    }
+
+    /// The kernels of a product.
     pub(crate) fn product_in_tiles(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
-        need(scheduled.machine.makes_all_products(), "the machine does not make all products")?;
-        need(self.expression(whole)?.is_typed(), "memory is read as bytes")?;
+        let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
+        self.product_expression(whole)?;
         let stored = self.undone_if_refused(|stores| stores.factors_first(whole, true));
         let (rest, kernels) = match stored {
             Ok(Ok(stored)) => stored,
@@ -312,16 +341,16 @@ impl<'a> Stores<'a> {
     /// Stores the factors of a product that the machine wants to be stored before it, and marks of where one is finite: their kernels,
     /// and what is left of the product.
     fn factors_first(&mut self, whole: &Pulled, in_ranges: bool) -> Fit<Result<Stored, CodegenError>> {
-        let scheduled = self.chosen().ok_or(Refused("the machine has no strategies"))?;
+        let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
         let factors = scheduled.machine.stores_first(&self.expression(whole)?, in_ranges);
         let (mut rest, mut kernels) = (whole.clone(), Vec::new());
-        for StoredFactor { side, panel } in factors {
+        for stored in factors {
             let factor = |stores: &Self, rest: &Pulled| {
-                let factor = stores.expression(rest)?.factor(side);
+                let factor = stores.expression(rest)?.factor(stored);
                 factor.ok_or(Refused("it does not multiply two values"))
             };
             let (mut value, mut loops) = factor(self, &rest)?;
-            if let (Some(panel), Some(&column)) = (panel, loops.last()) {
+            if let (Lies::Panels(panel), Some(&column)) = (stored.lies, loops.last()) {
                 let blocked =
                     rest.in_blocks(column, panel).ok_or(Refused("a panel of columns is too large"))?;
                 rest = blocked.whole;
@@ -330,7 +359,7 @@ impl<'a> Stores<'a> {
             let sizes = apart(&rest.dag, &loops, value);
             match self.stored_first_in(&mut rest, value, &loops, &sizes) {
                 // What ranges of rows do not compute themselves is better made of all rows.
-                Ok((kernel, _)) if in_ranges && side == Side::Left => kernels.push(kernel.alone()),
+                Ok((kernel, _)) if in_ranges && stored.side == Side::Left => kernels.push(kernel.alone()),
                 Ok((kernel, _)) => kernels.push(kernel),
                 Err(error) => return Ok(Err(error)),
             }
@@ -345,7 +374,7 @@ impl<'a> Stores<'a> {
     }
 
     /// What is made; where that is refused, temporaries that it added are gone.
-    fn undone_if_refused<T>(&mut self, make: impl FnOnce(&mut Self) -> Fit<T>) -> Fit<T> {
+    pub(crate) fn undone_if_refused<T>(&mut self, make: impl FnOnce(&mut Self) -> Fit<T>) -> Fit<T> {
         let (temporaries, known) = (self.temporaries.len(), self.known.clone());
         let made = make(self);
         if made.is_err() {
@@ -413,7 +442,7 @@ impl<'a> Stores<'a> {
 
     /// The kernels of an expression that is a scan: one, or those of its blocks.
     pub(crate) fn scan_of_ir(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        let scheduled = self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
         let variables = self.function.vars.len();
         let expression = expression(whole, variables, &|at| self.buffer_type(at))?;
         need(expression.is_typed(), "memory is read as bytes")?;

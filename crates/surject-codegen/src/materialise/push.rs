@@ -9,7 +9,6 @@ use crate::expression::output::{Output, outputs};
 use crate::expression::stop::Stop;
 use crate::lower::kernel::Kernel;
 use crate::lower::rows;
-use crate::materialise::forms::Choice;
 use crate::materialise::store::Outcome;
 use crate::materialise::store::Stores;
 use crate::normalise::merge;
@@ -102,7 +101,7 @@ impl Stores<'_> {
         rows::emit(&dag, &outputs, &schedule, self.target, free, None)
     }
 
-    /// The kernels that store a sum of products over some loops in a temporary, if it is worth tiles, and its
+    /// The kernels that store a sum of products over some loops in a temporary, if it is a product, and its
     /// element there.
     fn sent(
         &mut self,
@@ -118,14 +117,15 @@ impl Stores<'_> {
         let address = linearise(&sizes, &position)?;
         let to = self.next();
         let outputs = vec![Output { to, address: address.clone(), root, join: None }];
-        let Ok(Choice::Tiles(c, scratch)) = self.contraction(dag, &outputs, outer, field) else {
-            return Ok(None);
-        };
+        let Ok(product) = self.product_of(dag, &outputs, outer, field) else { return Ok(None) };
         let count: i64 = sizes.iter().product();
-        self.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
-        let schedule = schedule::choose(dag, &outputs, outer, self.target);
-        let product = Pulled { dag: dag.clone(), outer: outer.to_vec(), outputs };
-        let kernels = self.tiles(&product, (&c, &scratch), &schedule)?;
+        let part = Pulled { dag: dag.clone(), outer: outer.to_vec(), outputs };
+        let kernels = self.undone_if_refused(|stores| {
+            stores.temporary(TensorType::new(dtype, Space::of(&[count.unsigned_abs()])));
+            stores.product_of_part(&part, &product)
+        });
+        let Ok(kernels) = kernels else { return Ok(None) };
+        let kernels = kernels?;
         let load = dag.add(Node::Load { buf: to, address, guards: Vec::new() }, dtype);
         Ok(Some((kernels, load)))
     }

@@ -168,11 +168,11 @@ impl<'a> Stores<'a> {
             }
         }
         let (mut kernels, mut sums) = (Vec::new(), AllSums::new());
-        let has_tiles = |phase: &Pulled| {
+        let is_product = |phase: &Pulled| {
             let Pulled { dag, outer, outputs } = phase.clone().merged();
-            self.contraction(&dag, &outputs, &outer, field).is_ok()
+            self.product_of(&dag, &outputs, &outer, field).is_ok()
         };
-        let pulled = alternating::paired(pulled, &has_tiles);
+        let pulled = alternating::paired(pulled, &is_product);
         let pieces: Vec<_> = pulled.iter().map(|phase| self.pieces(phase)).collect();
         pieces.iter().flatten().for_each(|(_, pieces)| pieces.note(&mut sums));
         for (mut phase, pieces) in pulled.into_iter().zip(pieces) {

@@ -13,13 +13,13 @@ const FEW_TERMS: i64 = 9;
 const MOST_TERMS: i64 = 16;
 
 /// The phases, two of them as one where every element of the second follows one of the first: they are stored together.
-/// Long sums that have tiles are not, `has_tiles` says which.
-pub(crate) fn paired(phases: Vec<Pulled>, has_tiles: &dyn Fn(&Pulled) -> bool) -> Vec<Pulled> {
+/// Long sums that have tiles are not, `is_product` says which.
+pub(crate) fn paired(phases: Vec<Pulled>, is_product: &dyn Fn(&Pulled) -> bool) -> Vec<Pulled> {
     let mut all: Vec<Pulled> = Vec::new();
     for phase in phases {
         let both = |before: &Pulled| {
             let (both, rest, terms) = pair(before, &phase)?;
-            (terms <= FEW_TERMS || !has_tiles(before)).then_some((both, rest))
+            (terms <= FEW_TERMS || !is_product(before)).then_some((both, rest))
         };
         match all.iter().enumerate().find_map(|(i, before)| Some((i, both(before)?))) {
             Some((i, (both, rest))) => {

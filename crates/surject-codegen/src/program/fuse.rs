@@ -21,21 +21,19 @@
 //!
 //! A reduction down columns that no chain has may become two kernels (`parts`).
 //!
-//! Kernels over the same points become one of several outputs before (`outputs`), and products that no chain has pack
-//! their columns themselves (`packed`).
+//! Kernels over the same points become one of several outputs before (`outputs`).
 //!
 //! A part of a kernel is given its rows by pointers that are moved back by the rows before them, so the
 //! addresses in it are those of the whole tensor.
 
 pub(crate) mod chain;
 pub(crate) mod outputs;
-pub(crate) mod packed;
 mod part_of_ir;
 pub(crate) mod parts;
 mod settle;
 
 use crate::expression::dag::{Buf, buf};
-use crate::kernels::native::{Scheduled, Which};
+use crate::kernels::native::Scheduled;
 use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Access, Cut, Recipe};
 use crate::program::fuse::settle::settle;
@@ -138,11 +136,6 @@ impl Member {
     fn tensors_in(&self, world: &World<'_>, such: impl Fn(Buf) -> bool) -> Vec<Buf> {
         let pairs = world.kernels[self.kernel].buffers.iter().zip(&self.buffers);
         pairs.filter(|p| such((world.memory)(*p.1))).map(|p| *p.0).collect()
-    }
-
-    /// Bytes of packed rows for a range of so many parts.
-    fn row_bytes(&self, most: i64, world: &World<'_>) -> i64 {
-        self.recipe.row_bytes(most, world.target)
     }
 }
 
@@ -283,7 +276,7 @@ pub fn fuse(steps: Vec<Step>, world: &mut World<'_>) -> Result<Vec<Step>, Codege
         steps = rest;
         start = 0;
     }
-    parts::cut(packed::join(result, world)?, world)
+    parts::cut(result, world)
 }
 
 /// The best chain that starts with a step.
@@ -411,7 +404,7 @@ fn member(step: &Step, at: usize, parts: i64, world: &World<'_>) -> Option<Membe
         let place = data.buffers.iter().position(|&b| b == buf)?;
         Some((world.memory)(buffers[place]))
     };
-    let accesses = recipe.accesses(&cut, world.target).into_iter();
+    let accesses = recipe.accesses(&cut).into_iter();
     let accesses: Option<Vec<_>> = accesses.map(|a| Some(Access { buf: here(a.buf)?, ..a })).collect();
     Some(Member { at, kernel: *kernel, buffers: buffers.clone(), recipe, cut, lost, accesses: accesses? })
 }
@@ -461,7 +454,6 @@ impl Lowered {
         let steps = std::mem::take(&mut self.steps);
         let (kernels, types) = (&mut self.kernels, &mut self.types);
         let (memory, chains) = (&memory, Vec::new());
-        let scheduled = scheduled.filter(|s| s.which != Which::Needed);
         let variables = function.vars.len();
         let mut world = World {
             target,

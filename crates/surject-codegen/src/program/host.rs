@@ -57,7 +57,7 @@ pub fn module(
         runs = writer.runs;
         host.add(writer.em.finish_function(Symbol::Named(name.to_string())).0);
     }
-    let outside = |name: &str, parameters: &[Type], result| Declaration::Outside {
+    let outside = |name: &str, parameters: &[Type], result| Declaration {
         name: name.to_string(),
         parameters: parameters.to_vec(),
         result,

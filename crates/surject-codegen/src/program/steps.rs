@@ -11,7 +11,6 @@ use crate::expression::inline;
 use crate::expression::uses::Uses;
 use crate::kernels::native::Scheduled;
 use crate::lower::kernel::Kernel;
-use crate::lower::recipe::Recipe;
 use crate::materialise::store::Stores;
 use crate::materialise::{gathers, sunk_gather};
 use crate::program::hoist;
@@ -177,18 +176,14 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Appends the runs of kernels; a kernel with the code of an earlier one is that kernel. Products that read packed
-    /// columns have the same code whatever packs them: until it is settled whether they pack them themselves, which of
-    /// them is meant counts ([`Recipe::Tiles`]).
+    /// Appends the runs of kernels; a kernel with the code of an earlier one is that kernel.
     fn run(&mut self, kernels: Vec<Kernel>, statement: &Statement, steps: &mut Vec<Step>) {
         for kernel in kernels {
             let (buffers, writes) = (kernel.buffers.clone(), kernel.writes.clone());
             let output = writes.first().copied();
             let in_place = kernel.in_place.iter().filter_map(|&read| Some((read, output?))).collect();
             let copies = kernel.copies;
-            let is_tiles = |kernel: &Kernel| matches!(kernel.recipe.as_deref(), Some(Recipe::Tiles { .. }));
-            let same = |known: &Kernel| !is_tiles(known) && known.code() == kernel.code();
-            let known = (!is_tiles(&kernel)).then(|| self.kernels.iter().position(same)).flatten();
+            let known = self.kernels.iter().position(|known| known.code() == kernel.code());
             let id = known.unwrap_or_else(|| {
                 self.kernels.push(kernel);
                 self.kernels.len() - 1

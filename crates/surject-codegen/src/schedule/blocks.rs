@@ -83,35 +83,6 @@ pub(crate) fn halfway(steps: i64, least: i64) -> Option<i64> {
     (steps >= 2 * least).then(|| least.max(steps.isqrt()))
 }
 
-/// Terms of the tiles of a contraction that are a block: all registers go to memory with it, so it is longer than where one
-/// does.
-const TILE: i64 = 512;
-
-/// The same of a loop that is there anyway.
-const TILE_LOOP: i64 = 192;
-
-/// How a nest of loops with so many steps each, outermost first, is summed where the sum of all is in memory: as blocks
-/// that begin anew in one of the loops.
-pub(crate) fn in_memory(steps: &[i64]) -> Vec<Level> {
-    let mut levels = vec![Level::default(); steps.len()];
-    let mut terms: i64 = 1;
-    for (at, &steps) in steps.iter().enumerate().rev() {
-        let steps = steps.max(1);
-        let all = terms.saturating_mul(steps);
-        if terms >= TILE_LOOP && steps > 1 {
-            levels[at + 1].anew = true;
-            return levels;
-        }
-        let size = (TILE / terms).max(steps.isqrt());
-        if all >= 2 * TILE && size < steps {
-            levels[at].blocks.push(size);
-            return levels;
-        }
-        terms = all;
-    }
-    levels
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,17 +152,12 @@ mod tests {
         let blocks = |blocks: &[i64]| Level { blocks: blocks.to_vec(), anew: false };
         let anew = Level { blocks: Vec::new(), anew: true };
         let none = Level::default();
-        assert_eq!(levels(&[8, 56, 56, 4], 64), [none.clone(), anew.clone(), anew.clone(), none.clone()]);
+        assert_eq!(levels(&[8, 56, 56, 4], 64), [none.clone(), anew.clone(), anew, none.clone()]);
         assert_eq!(levels(&[25_088], 64), [blocks(&[2048, 64])]);
         assert_eq!(levels(&[100, 9], 64), [blocks(&[7]), none.clone()]);
         assert_eq!(levels(&[127, 1], 64), [none.clone(), none.clone()]);
         assert_eq!(levels(&[127, 0, 3], 64), levels(&[127, 1, 3], 64));
-        assert_eq!(in_memory(&[2000, 0]), [blocks(&[512]), none.clone()]);
         assert_eq!(levels(&[144], 64), [blocks(&[64])]);
-        assert_eq!(in_memory(&[3, 3, 64]), [none.clone(), anew, none.clone()]);
-        assert_eq!(in_memory(&[2, 2, 61]), [none.clone(), none.clone(), none.clone()]);
-        assert_eq!(in_memory(&[4096]), [blocks(&[512])]);
-        assert_eq!(in_memory(&[1000]), [none]);
         assert_eq!((halfway(100, 64), halfway(128, 64), halfway(1 << 20, 64)), (None, Some(64), Some(1024)));
     }
 }

@@ -1,14 +1,8 @@
 //! A tensor with a frame around it: what a window reads outside of the tensor, written out.
 //!
-//! A product over windows reads the rows of a tile where they lie, if the windows of all of them lie inside the tensor
-//! (`contraction::windows`). Tiles at a border have copies of their rows, in which an element is there once for every
-//! window that has it. Of a small image that is most of the tiles, and of a weight gradient, whose rows are the
-//! positions of the window itself, nearly all of them. Where it costs less the tensor is stored once with a frame, as
-//! wide as the windows reach: an element is there once, no read has a condition, and no tile is packed.
-//!
-//! Windows may stand on the side of the columns as well, next to each other in lanes: few rows read them where they lie
-//! (`contraction::sizes`), and a frame is what makes that so. And without conditions several loops may be one, of which
-//! a tile has all its rows.
+//! A product over windows asks of each element that it reads whether it is there, and windows that overlap ask for the same one
+//! again. Of small images that is most of the work. Where it costs less the tensor is stored once with a frame, as wide as the
+//! windows reach: an element is there once, and no read has a condition.
 //!
 //! The tensor with its frame has an axis for every expression that a condition asks about, the coordinate of a window,
 //! and one for every other loop of the address, or several that overlap.
@@ -19,7 +13,6 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::normalise::pulled::Pulled;
-use crate::schedule::contraction::{self, Contraction};
 use surject_ir::{DType, Scalar};
 
 /// Cycles in which an element is read and stored again, in caches, and where it comes from memory or from the nearer cache
@@ -28,16 +21,8 @@ const NEAR: f64 = 0.35;
 
 const FAR: f64 = 1.0;
 
-/// Bytes of a line of memory.
-const LINE: f64 = 64.0;
-
-/// Cycles that a term of a packed row takes, with others or alone.
+/// Cycles that an element of a window takes whose conditions are looked at.
 const PACKED: f64 = 0.35;
-
-const PACKED_ALONE: f64 = 1.5;
-
-/// Cycles more that a term of a packed row takes where several share a vector in others.
-const TERM_ALONE: f64 = 0.3;
 
 /// Cycles of one more kernel.
 const KERNEL: f64 = 6_000.0;
@@ -60,8 +45,6 @@ pub(crate) struct Halo {
     /// Its elements.
     pub(crate) count: i64,
     pub(crate) dtype: DType,
-    /// The node that reads it.
-    load: NodeId,
     /// The expression.
     pub(crate) rest: Pulled,
 }
@@ -74,60 +57,14 @@ struct Factor {
     fill: Scalar,
 }
 
-/// Gives a contraction rows without conditions, in memory of that name, where they would be packed; `None` where that
-/// does not pay. `in_place` says whether the rows of what an expression becomes are read where they lie.
-pub(crate) fn rows(
-    pulled: &Pulled,
-    c: &Contraction,
-    target: &Target,
-    to: Buf,
-    in_place: &dyn Fn(&Pulled) -> bool,
-) -> Option<Halo> {
-    let share = contraction::packed_share(&pulled.dag, c, target);
-    let frame = Frame::new(&pulled.dag, c.factors[0])?;
-    // Whoever reads no line to its end comes back to it.
-    let step = |l: &LoopId| frame.factor.address.coeff(*l).abs() as f64 * frame.size;
-    let to_the_end = c.sum.iter().any(|l| pulled.dag.extent(*l) > 1 && (1.0..=LINE / 2.0).contains(&step(l)));
-    let limits = &target.thresholds;
-    let near = frame.count as f64 * frame.size <= limits.halo_l2_shares * target.l2_share_bytes as f64;
-    let term = if contraction::packs_blocks(&pulled.dag, c) { PACKED } else { PACKED_ALONE };
-    let term = if c.grouped { term + TERM_ALONE } else { term };
-    let packed = term * share.unwrap_or(1.0) * c.points(&pulled.dag);
-    if packed <= limits.halo_cycles * frame.cycles(target) || !(to_the_end || near) {
-        return None;
-    }
-    let halo = frame.halo(pulled, to)?;
-    // Where conditions kept several loops from being one, there may be rows for whole tiles without them.
-    (share.is_some() || in_place(&halo.rest)).then_some(halo)
-}
-
-/// As [`rows`], of columns that would be packed, and can be read where they lie without the conditions.
-pub(crate) fn columns(pulled: &Pulled, c: &Contraction, target: &Target, to: Buf) -> Option<Halo> {
-    let frame = Frame::new(&pulled.dag, c.factors[1])?;
-    let packed = PACKED * contraction::packed_columns(&pulled.dag, c, target);
-    if packed <= target.thresholds.halo_cycles * frame.cycles(target) {
-        return None;
-    }
-    let halo = frame.halo(pulled, to)?;
-    contraction::reads_columns_as(&halo.rest.dag, c, halo.load, target).then_some(halo)
-}
-
-/// The cycles in which a factor is stored with a frame; `None` where it has no conditions, or none that a frame is for.
-pub(crate) fn cycles(dag: &Dag, factor: NodeId, target: &Target) -> Option<f64> {
-    Some(Frame::new(dag, factor)?.cycles(target))
-}
-
-/// So many of the points of these loops, in their order, a factor without its conditions has as those of one loop.
-pub(crate) fn run(dag: &Dag, node: NodeId, loops: &[LoopId]) -> i64 {
-    let (Some(factor), Some(&last)) = (factor(dag, node), loops.last()) else { return 1 };
-    let (mut run, step) = (1, factor.address.coeff(last));
-    for &l in loops.iter().rev() {
-        if factor.address.coeff(l) != run * step {
-            break;
-        }
-        run *= dag.extent(l);
-    }
-    run
+/// Gives a product a factor without conditions, in memory of that name, if that pays. It does where windows have its elements so
+/// often that storing them once costs less than asking for each.
+pub(crate) fn find(pulled: &Pulled, factor: NodeId, target: &Target, to: Buf) -> Option<Halo> {
+    let dag = &pulled.dag;
+    let frame = Frame::new(dag, factor)?;
+    let points: f64 = dag[factor].deps.loops().map(|l| dag.extent(l) as f64).product();
+    let pays = PACKED * points > target.thresholds.halo_cycles * frame.cycles(target);
+    if pays { frame.halo(pulled, to) } else { None }
 }
 
 /// A factor, and the axes of the tensor with its frame.
@@ -201,7 +138,7 @@ impl Frame {
         for output in &mut rest.outputs {
             output.root = rest.dag.replaced(output.root, node, load)?;
         }
-        Some(Halo { first, count, dtype, load, rest })
+        Some(Halo { first, count, dtype, rest })
     }
 }
 

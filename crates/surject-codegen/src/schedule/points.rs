@@ -129,7 +129,6 @@ impl<'a> Points<'a> {
             order: self.order.clone(),
             lanes: 1,
             is_transposition: false,
-            unroll_jam: None,
             reductions: self.plans.clone(),
             tables: self.chooser.target.lane_permute_width,
             streams: false,

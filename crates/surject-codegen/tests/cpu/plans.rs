@@ -4,12 +4,12 @@ use crate::contractions::attention;
 use crate::convolutions::convolution;
 use crate::harness::{function, result, space};
 use crate::rows::{matmul, row, softmax};
-use surject_codegen::{LoweredModule, Target, lower};
+use surject_codegen::{LoweredModule, Target};
 use surject_ir::{AccOp, BinaryOp, DType, Function, Program, Scalar};
 
 fn lowered(function: Function, target: &Target) -> LoweredModule {
     let program = Program { name: String::new(), functions: vec![function] };
-    lower(&program, "main", target).unwrap()
+    crate::harness::lowered(&program, "main", target)
 }
 
 #[test]
@@ -252,18 +252,4 @@ fn tasks_are_cut_outside_of_long_sums() {
     let module = plan(20, 3616);
     assert!(module.plan.to_string().contains("row [20 3616 112/"), "{}", module.plan);
     assert!(!module.text.contains("arith.remui"), "{}", module.text);
-}
-
-/// Vectors of half the lanes take as long as whole ones where those are no slower, and few columns have other forms.
-#[test]
-fn few_columns_where_whole_vectors_are_no_slower() {
-    let plan = |m: u64, k: u64, n: u64, whole: bool| {
-        let target = Target { full_rate_vectors: whole, threads: 1, l1_bytes: 48 << 10, ..Target::wide() };
-        lowered(matmul(m, k, n, DType::F32), &target).plan.to_string()
-    };
-    let long = [true, false].map(|whole| plan(584, 582, 8, whole));
-    assert!(!long[0].contains("contraction") && long[1].contains("tile 16x8"), "{long:?}");
-    // Turned results take longer than such short sums.
-    let short = plan(136_416, 8, 8, true);
-    assert!(short.contains("tile 16x8"), "{short}");
 }

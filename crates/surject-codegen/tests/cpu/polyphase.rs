@@ -1,7 +1,7 @@
 //! Windows over tensors with holes: convolutions of dilated tensors, sums and maxima over them.
 
 use crate::harness::*;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_index::{Affine, Fill, IndexMap};
 use surject_ir::{AccOp, BinaryOp, DType, Function, Program, Scalar};
 
@@ -139,7 +139,7 @@ fn a_hole_times_an_infinity() {
 fn no_hole_is_visited() {
     let plan = |function: Function| {
         let program = Program { name: String::new(), functions: vec![function] };
-        lower(&program, "main", &Target::wide()).unwrap().plan.to_string()
+        lowered(&program, "main", &Target::wide()).plan.to_string()
     };
     let twice = axis(28, 2, 3, 1, 1, (1, 2));
     let mut text = String::new();
@@ -174,7 +174,7 @@ fn wide_windows() {
             let function = windows(&axes, (17, 17), kind, dtype).unwrap();
             if dtype == DType::F32 {
                 let program = Program { name: String::new(), functions: vec![function.clone()] };
-                plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+                plans.push_str(&lowered(&program, "main", &Target::wide()).plan.to_string());
             }
             check_with(function, if dtype == DType::BF16 { 0.3 } else { 1e-4 }, None);
         }
@@ -216,7 +216,7 @@ fn quotients_between_holes() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+        plans.push_str(&lowered(&program, "main", &Target::wide()).plan.to_string());
         check(program.functions[0].clone());
     }
     insta::assert_snapshot!(plans);
@@ -285,7 +285,7 @@ fn phases_together() {
             2 * m - 1
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        plans.push_str(&lower(&program, "main", &Target::wide()).unwrap().plan.to_string());
+        plans.push_str(&lowered(&program, "main", &Target::wide()).plan.to_string());
         check(program.functions[0].clone());
     }
     insta::assert_snapshot!(plans);

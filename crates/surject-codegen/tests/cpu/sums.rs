@@ -74,7 +74,7 @@ fn along_rows() {
   b : f32[40] =:+ over i<40, j<20000 at [i]: x[j] * y[i,j]
 }
 ";
-    check_error(text, 1.5, "+ [");
+    check_error(text, 3.0, "+ [");
 }
 
 #[test]

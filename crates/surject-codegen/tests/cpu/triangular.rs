@@ -1,7 +1,7 @@
 //! Loops with triangular bounds: what a mask or a guard cuts off is not visited, and results are what they were.
 
 use crate::harness::*;
-use surject_codegen::{Target, Thresholds, Which, lower};
+use surject_codegen::{Target, Thresholds, Which};
 use surject_ir::{Buffer, Function, Program, Scalar};
 
 fn parsed(text: &str) -> Function {
@@ -29,10 +29,9 @@ fn checked(text: &str, change: &dyn Fn(usize, &mut Buffer)) -> String {
         check_by(function.clone(), 1e-4, Some(args.clone()), &targets(), which);
     }
     let program = Program { name: String::new(), functions: vec![function] };
-    // Which columns are packed depends on caches: the plan is that of a machine whose caches are known.
-    let known =
-        Target { vector_bytes: 32, masks_are_vectors: true, full_rate_vectors: true, ..Target::generic() };
-    lower(&program, "main", &known).unwrap().plan.to_string()
+    // The plan is that of a machine whose caches are known.
+    let known = Target { vector_bytes: 32, masks_are_vectors: true, ..Target::generic() };
+    lowered_by(&program, "main", &known, Which::Chosen).plan.to_string()
 }
 
 /// Masked attention of `n` positions that attend to `m`, under a condition on `l` and `q`.
@@ -64,7 +63,7 @@ fn causal_attention_visits_what_its_mask_leaves() {
         [((2, 192, 192, 64), "-1e30f32"), ((1, 160, 160, 80), "-inf_f32"), ((3, 193, 261, 72), "-1e9f32")]
     {
         let plan = checked(&attention(sizes, CAUSAL, fill), &|_, _| {});
-        assert!(plan.contains("triangular columns") && plan.contains("triangular sum"), "{plan}");
+        assert!(plan.matches("triangular").count() == 3, "{plan}");
     }
 }
 
@@ -136,7 +135,7 @@ fn products_of_triangles_and_bands() {
 "
             );
             let plan = checked(&text, &|_, _| {});
-            assert!(plan.contains("triangular sum"), "{condition} {dtype}: {plan}");
+            assert!(plan.contains("`product` by its schedule, triangular"), "{condition} {dtype}: {plan}");
             if dtype != "i32" {
                 for special in [f64::INFINITY, f64::NAN] {
                     checked(&text, &|i, buffer| {
@@ -160,12 +159,11 @@ fn triangles_of_products() {
 }}
 "
         );
-        let plan = checked(&text, &|i, buffer| {
+        checked(&text, &|i, buffer| {
             if i == 0 {
                 set(buffer, [(3 * 40, f64::NAN), (150 * 40 + 2, f64::INFINITY)]);
             }
         });
-        assert!(plan.contains("triangular columns"), "{plan}");
     }
 }
 

@@ -171,7 +171,7 @@ impl Blocks {
     /// A schedule of tiles of a size that read panels, and its cost. A task has blocks of rows and of columns. For each block of
     /// terms it fills a panel of columns, which all of its rows need before the next one is filled. Where rows have a panel too, a
     /// task has several panels of columns for one of rows. (K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
-    /// Multiplication", 2008.) Tiles that are several lines wide read the factors where they lie as fast.
+    /// Multiplication", 2008.) Wide vectors read columns where they lie as fast, unless rows have a panel.
     fn with_panel(
         &self,
         facts: &Facts,
@@ -180,11 +180,14 @@ impl Blocks {
     ) -> Option<Proposal> {
         let Facts { column, rows, loops, accesses, left, .. } = facts;
         let bytes = columns.bytes as i64;
-        if !facts.has_narrow_vectors
-            || size.columns * bytes > LINE
-            || rows.extent < PANEL_ROWS
-            || accesses.iter().any(|a| a.guarded)
-        {
+        // The usual tile has an eighth of the registers for columns.
+        let usual = self.0.vector_registers / 8 * self.0.vector_bytes as i64;
+        let most = match left {
+            Some(_) => usual,
+            None if facts.has_narrow_vectors => LINE,
+            None => 0,
+        };
+        if size.columns * bytes > most || rows.extent < PANEL_ROWS || accesses.iter().any(|a| a.guarded) {
             return None;
         }
         let others = loops.iter().filter(|l| l.name != rows.name && l.name != column.name);

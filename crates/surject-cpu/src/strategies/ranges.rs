@@ -74,13 +74,18 @@ pub(crate) fn schedule(
 ) -> Result<Schedule, &'static str> {
     let (rows, batch) = loops.split_last().ok_or("no loop of rows")?;
     let (facts, size) = tile(cpu, expression, rows)?;
+    // A range has whole tiles: one of all rows is longer, others have as many rows as they are asked for.
+    let (most, high) = match most >= facts.rows.extent {
+        true => (parts(most, size.rows) * size.rows, size.rows),
+        false => (most, (1..=size.rows).rev().find(|high| most % high == 0).unwrap_or(1)),
+    };
     let inside = |name: &String| *name == facts.column.name || loops.contains(name);
     let others = facts.loops.iter().map(|l| &l.name).filter(|name| !inside(name));
     let order = loops.iter().chain(others).chain([&facts.column.name]);
     let mut nest = Nest::new(&order.filter_map(|name| expression.find(name)).collect::<Vec<_>>());
     let (range, tiles) = (format!("{rows}.o"), format!("{rows}.i"));
     nest.split_where_it_stands(rows, most);
-    nest.jam(&tiles, size.rows);
+    nest.jam(&tiles, high);
     nest.vectorise(&facts.column.name, size.columns);
     let begins_lines = |a: &AccessInfo| !a.stored || a.stride(rows) * a.bytes as i64 % LINE == 0;
     if facts.accesses.iter().all(begins_lines) || !has_near_columns(cpu, expression, batch) {
@@ -126,9 +131,6 @@ fn has_near_columns(cpu: &Cpu, expression: &Expression, batch: &[String]) -> boo
 
 /// What is known of the product, and the tile whose sums take least.
 fn tile(cpu: &Cpu, expression: &Expression, rows: &str) -> Result<(Facts, TileSize), &'static str> {
-    if !cpu.has_narrow_vectors() {
-        return Err("nobody has measured ranges of rows with wide vectors");
-    }
     let facts = Facts::of(cpu, expression).map_err(|_| "it has no tiles")?;
     if facts.rows.name != rows {
         return Err("rows of tiles are not rows of the product");

@@ -45,8 +45,8 @@ pub(crate) fn is_far(rows: &AccessInfo, terms: &[LoopInfo]) -> bool {
 
 impl Facts {
     pub(super) fn of(cpu: &Cpu, expression: &Expression) -> Result<Facts, String> {
-        let lanes = cpu.lanes(expression)?;
         let loops = expression.loops();
+        let lanes = fitting(cpu, expression, &loops)?;
         // A vector of which more than half exists is as fast as a whole one.
         let fewest = lanes / 2 + 1;
         let column = row(&loops, expression, fewest);
@@ -61,9 +61,7 @@ impl Facts {
         let summed: Vec<LoopInfo> =
             reductions.iter().flat_map(|r| &r.loops).filter_map(|l| expression.find(l)).collect();
         let (mut left, mut right) = (None, None);
-        if cpu.has_narrow_vectors()
-            && let Some([of_rows, of_columns]) = expression.factors()
-        {
+        if let Some([of_rows, of_columns]) = expression.factors() {
             left = Some(of_rows).filter(|f| {
                 f.access.stride(&rows.name) != 0 && (is_far(&f.access, &summed) || f.operations > 0)
             });
@@ -229,6 +227,20 @@ struct Form<'a> {
 pub(super) struct TileSize {
     pub(super) columns: i64,
     pub(super) rows: i64,
+}
+
+/// The elements of the smallest vector, of 128 bits at least, that holds all results next to each other, or of the largest there
+/// is.
+pub(super) fn fitting(cpu: &Cpu, expression: &Expression, loops: &[LoopInfo]) -> Result<i64, String> {
+    const LEAST_BYTES: usize = 16;
+    let mut lanes = cpu.lanes(expression)?;
+    let least = (LEAST_BYTES / expression.element_bytes().max(1)).max(2) as i64;
+    if let Some(next) = row(loops, expression, 1) {
+        while lanes > least && next.extent <= lanes / 2 {
+            lanes /= 2;
+        }
+    }
+    Ok(lanes)
 }
 
 /// The columns of a panel of all terms that leaves most of the second cache to what else is read. Wider vectors have been

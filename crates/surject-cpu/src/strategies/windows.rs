@@ -1,5 +1,6 @@
 //! Windows side by side: what neighbours share is loaded once for all of them.
 
+use super::tiles::fitting;
 use super::{Nest, fused, row, work};
 use crate::Cpu;
 use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction};
@@ -37,8 +38,8 @@ impl Strategy for Windows {
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let lanes = self.0.lanes(expression)?;
         let loops = expression.loops();
+        let lanes = fitting(&self.0, expression, &loops)?;
         // A vector of which more than half exists is as fast as a whole one.
         let fewest = lanes / 2 + 1;
         let column = row(&loops, expression, fewest);
@@ -68,7 +69,19 @@ impl Strategy for Windows {
         let mut nest = Nest::new(&order);
         nest.jam(&along.name, windows);
         nest.vectorise(&column.name, copies * lanes);
-        nest.share(&self.0, work(expression));
+        // Of windows inside all terms exist, and so they do of the rows inside.
+        let guarded = |name: &str| accesses.iter().any(|a| a.guarded && a.stride(name) != 0);
+        let is_row = |l: &&LoopInfo| ![&column.name, &along.name].contains(&&l.name) && guarded(&l.name);
+        let row = order.iter().rev().find(is_row).map(|l| l.name.clone());
+        // Rows that tasks share are not known to be inside: images are shared where there are enough.
+        let enough = self.0.threads > 1 && work(expression) >= 2.0 * self.0.task_operations;
+        let is_inside = |image: &str| row.as_ref().is_some_and(|row| row != image);
+        match &order[0] {
+            image if enough && is_inside(&image.name) && image.extent >= self.0.threads as i64 => {
+                nest.share_loops([&image.name].into_iter());
+            }
+            _ => nest.share(&self.0, work(expression)),
+        }
         let mut directives = nest.directives();
         let mut terms: Vec<String> = sum.loops.iter().filter(|l| **l != written.name).cloned().collect();
         terms.push(written.name.clone());
@@ -77,10 +90,6 @@ impl Strategy for Windows {
         directives.extend(terms.into_iter().filter(|l| all || *l == written.name).map(Directive::Unroll));
         directives.extend(fused(&self.0, expression));
         let mut schedule = Schedule { directives };
-        // Of windows inside all terms exist, and so they do of the rows inside.
-        let guarded = |name: &str| accesses.iter().any(|a| a.guarded && a.stride(name) != 0);
-        let is_row = |l: &&LoopInfo| ![&column.name, &along.name].contains(&&l.name) && guarded(&l.name);
-        let row = order.iter().rev().find(is_row).map(|l| l.name.clone());
         let windows_inside = guarded(&along.name).then(|| format!("{}.o", along.name));
         for peeled in row.into_iter().chain(windows_inside) {
             schedule.directives.push(Directive::Peel(peeled));

@@ -3,7 +3,7 @@
 use super::LONG;
 use crate::Cpu;
 use crate::strategies;
-use surject_codegen::kernels::contraction::{Factor, Side, StoredFactor};
+use surject_codegen::kernels::contraction::{Factor, Lies, Side, StoredFactor};
 use surject_codegen::kernels::expression::{Expression, LoopInfo};
 
 /// The products below which a kernel that does several assignments at once saves more.
@@ -16,7 +16,7 @@ const SHARED: f64 = 48.0;
 /// Measured beside the emitter's with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
 /// is at 0.92 to 0.97 once it is stored, and smaller products lose on two threads.
 pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool) -> Vec<StoredFactor> {
-    if !cpu.has_narrow_vectors() || expression.unit_factors().is_some() {
+    if expression.unit_factors().is_some() {
         return Vec::new();
     }
     let reductions = expression.reductions();
@@ -29,6 +29,12 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let products = extents(&mut loops.iter().chain(&terms));
     let is_shared =
         |factor: &Factor| extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED;
+    // The terms of few columns are the lanes: they lie next to each other.
+    if in_ranges && let Some(term) = strategies::dots::term(cpu, expression) {
+        let lies = right.operations == 0 && right.access.stride(&term) == 1;
+        let stored = StoredFactor { side: Side::Right, lies: Lies::Terms };
+        return if lies { Vec::new() } else { vec![stored] };
+    }
     let is_far = strategies::is_far(&left.access, &terms);
     // Ranges of rows have a panel of what is computed, if it is loaded in order.
     let in_order = !is_far && terms.iter().any(|l| left.access.stride(&l.name) == 1);
@@ -47,7 +53,12 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let stored = |side| {
         let has_panels = in_ranges && side == Side::Right;
         let panel = has_panels.then(|| strategies::ranges::panel(cpu, expression)).flatten();
-        StoredFactor { side, panel }
+        let lies = match (side, panel) {
+            (Side::Left, _) => Lies::Terms,
+            (Side::Right, Some(columns)) => Lies::Panels(columns),
+            (Side::Right, None) => Lies::Columns,
+        };
+        StoredFactor { side, lies }
     };
     first.map(|(side, ..)| stored(side)).collect()
 }

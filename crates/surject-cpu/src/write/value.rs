@@ -163,7 +163,7 @@ impl Writer<'_> {
     /// What a function of the runtime makes of values of a type.
     fn called(&mut self, name: String, values: &[code::Value], ty: Type) -> code::Value {
         let parameters = vec![ty; values.len()];
-        self.calls.insert(Declaration::Outside { name: name.clone(), parameters, result: Some(ty) });
+        self.calls.insert(Declaration { name: name.clone(), parameters, result: Some(ty) });
         let values: Vec<(code::Value, Type)> = values.iter().map(|&value| (value, ty)).collect();
         self.b.op(Op::call(Symbol::Named(name), values, Some(ty)))
     }

@@ -12,10 +12,10 @@ use crate::library::folds::{Join, Reduced, flat, initial};
 use crate::library::lanes::Positions;
 use crate::library::{Call, Writer, strides};
 use crate::lower::condition::REGISTER;
-use crate::lower::contraction::merge_vectors::interleave;
 use crate::lower::emit::{At, Bounds, Carried, ScopeId, Val};
 use crate::lower::kernel::Kernel;
 use crate::lower::register_transpose::{LONGEST, Rows};
+use crate::lower::vectors::interleave;
 use crate::machine::elem::{Elem, Type};
 use surject_ir::DType;
 

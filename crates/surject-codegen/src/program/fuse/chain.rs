@@ -17,49 +17,14 @@ use std::collections::HashMap;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};
 
-/// What a worker keeps to itself.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Own {
-    /// A part of what lies between.
-    Between(Buf),
-    /// The packed rows of the member with this number.
-    Rows(usize),
-}
-
-/// Parts around a range of what lies between that a member may read, and of which nothing that it makes is stored.
-#[derive(Clone, Copy, Default)]
-struct Around {
-    /// Before it: where the tensor ends, the last tile begins earlier if it is not full.
-    before: i64,
-    /// Behind it: elsewhere it reaches over the end of a range that is not made of whole tiles.
-    after: i64,
-}
-
-impl Around {
-    /// As many as either has.
-    fn max(self, other: Around) -> Around {
-        Around { before: self.before.max(other.before), after: self.after.max(other.after) }
-    }
-}
-
-/// Those of what lies in this memory.
-fn around_range(chain: &Chain, memory: Buf) -> Around {
-    let reading = chain.members.iter().filter(|m| m.accesses.iter().any(|a| a.buf == memory && !a.write));
-    reading.fold(Around::default(), |around, member| {
-        let step = member.recipe.whole_step();
-        around.max(Around { before: step - 1, after: (step - chain.most % step) % step })
-    })
-}
-
-/// Where a worker keeps what it has to itself: the offset of each, of what lies between that of the range, and the bytes of
-/// all.
+/// Where a worker keeps a part of what lies between: the offset of each, and the bytes of all.
 fn places(
     chain: &Chain,
     parts: &[Kernel],
     world: &World<'_>,
-) -> Result<(HashMap<Own, i64>, i64), CodegenError> {
+) -> Result<(HashMap<Buf, i64>, i64), CodegenError> {
     let size = |bytes: i64| bytes.unsigned_abs();
-    let mut needs: Vec<Need<Own>> = Vec::new();
+    let mut needs: Vec<Need<Buf>> = Vec::new();
     // The parts allow what the kernels do.
     let allowed = |&(to, from): &(Buf, Buf)| {
         let writing = chain.members.iter().position(|m| m.touches(to));
@@ -70,40 +35,22 @@ fn places(
     };
     let mut in_place = in_place_between(&chain.members, &chain.between, world);
     in_place.retain(allowed);
-    let mut starts: HashMap<Buf, i64> = HashMap::new();
     for &(buf, share) in &chain.between {
         if in_place.iter().any(|p| p.0 == buf) {
             continue;
         }
         let same = in_place.iter().find(|p| p.1 == buf).map(|p| p.0);
         let touching = |m: &Member| m.touches(buf) || same.is_some_and(|same| m.touches(same));
-        let both = [Some(buf), same].into_iter().flatten().map(|memory| around_range(chain, memory));
-        let Around { before, after } = both.fold(Around::default(), Around::max);
         let first = chain.members.iter().position(touching).unwrap_or(0);
         let last = chain.members.iter().rposition(touching).unwrap_or(0);
-        starts.insert(buf, before);
-        needs.push(Need {
-            buf: Own::Between(buf),
-            bytes: size(share * (before + chain.most + after)),
-            ranges: vec![Span { first, last }],
-        });
-    }
-    for (number, member) in chain.members.iter().enumerate() {
-        let bytes = member.row_bytes(chain.most, world);
-        let ranges = vec![Span { first: number, last: number }];
-        needs.push(Need { buf: Own::Rows(number), bytes: size(bytes), ranges });
+        needs.push(Need { buf, bytes: size(share * chain.most), ranges: vec![Span { first, last }] });
     }
     let (bytes, spots) = memory::assign(needs, &[])?;
-    let mut offsets: HashMap<Own, i64> =
-        spots.into_iter().map(|(own, spot)| (own, spot.offset as i64)).collect();
-    for &(buf, share) in &chain.between {
-        // The range itself begins behind what is there before it.
-        let before = starts.get(&buf).copied().unwrap_or(0);
-        offsets.entry(Own::Between(buf)).and_modify(|offset| *offset += before * share);
-    }
+    let mut offsets: HashMap<Buf, i64> =
+        spots.into_iter().map(|(buf, spot)| (buf, spot.offset as i64)).collect();
     for (to, from) in in_place {
-        if let Some(&offset) = offsets.get(&Own::Between(from)) {
-            offsets.insert(Own::Between(to), offset);
+        if let Some(&offset) = offsets.get(&from) {
+            offsets.insert(to, offset);
         }
     }
     Ok((offsets, bytes as i64))
@@ -242,7 +189,7 @@ struct Writing<'a> {
     /// The targets that each has to itself.
     own: &'a [Option<Joined>],
     /// Where a worker keeps what it has to itself.
-    offsets: HashMap<Own, i64>,
+    offsets: HashMap<Buf, i64>,
     /// The ranges that come from a segment.
     per: i64,
     em: Emitter<'a>,
@@ -318,12 +265,6 @@ impl Writing<'_> {
     /// The pointer to a buffer of a member.
     fn pointer(&mut self, number: usize, buf: Buf, at: Entry) -> Result<(), CodegenError> {
         let (member, part, root) = (&self.chain.members[number], &self.parts[number], self.em.root());
-        if member.recipe.rows() == Some(buf) {
-            let offset = self.em.int(self.offsets.get(&Own::Rows(number)).copied().unwrap_or(0));
-            let pointer = self.offset_pointer(root, self.base, offset);
-            self.store(root, pointer, at);
-            return Ok(());
-        }
         let place = self.world.kernels[member.kernel].buffers.iter().position(|&b| b == buf);
         let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
         let here = member.buffers[place];
@@ -331,7 +272,7 @@ impl Writing<'_> {
         if let Some(&(_, share)) = self.chain.between.iter().find(|b| b.0 == memory) {
             self.moving.push(Moving { at, memory, share });
             if !self.placed.contains_key(&memory) {
-                let offset = self.offsets.get(&Own::Between(memory)).copied().unwrap_or(0);
+                let offset = self.offsets.get(&memory).copied().unwrap_or(0);
                 let offset = self.em.int(offset);
                 let place = self.offset_pointer(root, self.base, offset);
                 self.placed.insert(memory, place);
@@ -456,7 +397,7 @@ fn parts(chain: &Chain, world: &World<'_>) -> Result<Vec<Kernel>, CodegenError> 
             return part_of_ir::product(product, member.kernel, chain.most, world);
         }
         part_of_ir::kernel(member, (&when, &alone), world).unwrap_or_else(|Refused(reason)| {
-            let part = member.recipe.range(&member.cut, chain.most, world.target, (&when, &alone))?;
+            let part = member.recipe.range(&member.cut, world.target, (&when, &alone))?;
             let form = Form { refused: vec![(part_of_ir::NAME, reason)], ..part.form };
             Ok(Kernel { form, ..part })
         })

@@ -2,7 +2,7 @@
 
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::kernels::expression::Expression;
-use crate::kernels::native::Parts;
+use crate::kernels::native::{Parts, Which};
 use crate::kernels::schedule::{Ahead, PartLoop};
 use crate::lower::kernel::Kernel;
 use crate::lower::recipe::Product;
@@ -23,7 +23,8 @@ pub(super) fn kernel(
     (when, alone): (PrefetchWhen<'_>, &dyn Fn(Buf) -> bool),
     world: &World<'_>,
 ) -> Fit<Result<Kernel, CodegenError>> {
-    let scheduled = world.scheduled.ok_or(Refused("the machine has no strategies"))?;
+    let chosen = world.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
+    let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
     let whole = member.recipe.rows_alone().ok_or(Refused("it is not made of rows"))?;
     let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
     let expression = from_ir::expression(&whole, world.variables, &ty)?;

@@ -2,10 +2,10 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::lower::recipe::Access;
+use crate::expression::solve::gcd;
+use crate::lower::recipe::{Access, BlockColumns};
 use crate::program::fuse::{Chain, Estimate, FAR, MEETING, MEMORY, Member, NEAR, World, in_place_between};
 use crate::program::memory::bytes;
-use crate::schedule::contraction::BlockColumns;
 use std::collections::HashSet;
 
 /// What fusing some kernels does to the bytes they move.
@@ -91,18 +91,17 @@ impl<'a> Plan<'a> {
     fn of(members: &'a [Member], parts: i64, world: &'a World<'a>) -> Result<Plan<'a>, CodegenError> {
         let shared = Shared::of(members, parts, world)?;
         let kernels = || members.iter().map(|m| &world.kernels[m.kernel]);
-        let in_ranges = |m: &Member| m.recipe.lost_in_ranges(world.target);
         Ok(Plan {
             members,
             world,
             threads: world.target.threads.max(1) as i64,
             parts,
             segment: members.iter().find_map(|m| m.cut.segment).unwrap_or(parts),
-            step: members.iter().map(|m| m.recipe.step()).max().unwrap_or(1),
+            step: step(members),
             cycles: kernels().map(|k| k.cycles).sum(),
             single: kernels().filter(|k| k.tasks == 1).map(|k| k.cycles).sum(),
             several: kernels().filter(|k| k.tasks > 1).count(),
-            lost: members.iter().map(|m| m.lost + in_ranges(m)).sum(),
+            lost: members.iter().map(|m| m.lost).sum(),
             tiled: members.iter().any(|m| m.recipe.columns(world.target).is_some()),
             in_place: in_place_between(members, &shared.between, world),
             shared,
@@ -125,9 +124,8 @@ impl<'a> Plan<'a> {
 
     /// The bytes that a worker keeps to itself.
     fn scratch(&self, most: i64) -> i64 {
-        let rows = self.members.iter().map(|m| m.row_bytes(most, self.world)).max().unwrap_or(0);
         let own = |b: &&(Buf, i64)| !self.in_place.iter().any(|p| p.0 == b.0);
-        rows + self.shared.between.iter().filter(own).map(|b| b.1 * most).sum::<i64>()
+        self.shared.between.iter().filter(own).map(|b| b.1 * most).sum::<i64>()
     }
 
     fn ranges(&self, most: i64) -> i64 {
@@ -184,6 +182,14 @@ impl<'a> Plan<'a> {
         let count = over(count, 4 * self.threads) * 4 * self.threads;
         (over(over(self.segment, count), self.step) * self.step).clamp(self.step, most)
     }
+}
+
+/// The least rows at a time: whole tiles of all members, or of those that have the most rows where that are too many.
+fn step(members: &[Member]) -> i64 {
+    const MANY: i64 = 60;
+    let steps = || members.iter().map(|m| m.recipe.step());
+    let whole = steps().fold(1, |all, step| all / gcd(all, step) * step);
+    if whole <= MANY { whole } else { steps().max().unwrap_or(1) }
 }
 
 /// Decides how kernels are fused; `None` where it does not pay.

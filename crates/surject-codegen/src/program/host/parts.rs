@@ -99,8 +99,6 @@ pub(super) struct Pieces<'a> {
     lowered: &'a Lowered,
     /// The kernels.
     kernels: &'a [Piece],
-    /// The functions that they share.
-    shared: Vec<Piece>,
     /// Kernels that are inlined into the host functions.
     near: &'a HashSet<usize>,
     /// The host functions.
@@ -127,33 +125,20 @@ impl<'a> Pieces<'a> {
         (host, entry): (&'a Piece, Entry),
         outside: &'a BTreeSet<Declaration>,
     ) -> Pieces<'a> {
-        // Functions that kernels share are parts of a module like kernels.
-        let functions = lowered.kernels.iter().flat_map(|k| &k.declarations).filter_map(|d| match d {
-            Declaration::Shared(function) => Some(function),
-            Declaration::Outside { .. } => None,
-        });
-        let functions: BTreeSet<&Function> = functions.collect();
-        let one = |function: &Function| {
-            let mut piece = Piece::default();
-            piece.add(function.clone());
-            piece
-        };
-        let shared: Vec<Piece> = functions.into_iter().map(one).collect();
         let (cold_bytes, separate) = (0, false);
-        let mut pieces =
-            Pieces { lowered, kernels, shared, near, host, entry, outside, cold_bytes, separate };
+        let mut pieces = Pieces { lowered, kernels, near, host, entry, outside, cold_bytes, separate };
         let of_host = if entry == Entry::Loops { 0 } else { host.bytes };
-        let cold = pieces.all().filter(|&i| pieces.is_cold(i)).map(|i| pieces.piece(i).bytes);
+        let all = || 0..kernels.len();
+        let cold = all().filter(|&i| pieces.is_cold(i)).map(|i| kernels[i].bytes);
         let cold_bytes = of_host + cold.sum::<usize>();
         pieces.cold_bytes = cold_bytes;
-        pieces.separate = cold_bytes >= COLD_BYTES && pieces.all().any(|i| !pieces.is_cold(i));
+        pieces.separate = cold_bytes >= COLD_BYTES && all().any(|i| !pieces.is_cold(i));
         pieces
     }
 
     /// All of it as one module.
     pub(super) fn whole(&self) -> Module {
         let mut items = self.declared();
-        items.extend(self.shared.iter().flat_map(|piece| piece.items(Linkage::Internal)));
         for (i, kernel) in self.kernels.iter().enumerate() {
             let linkage = if self.near.contains(&i) { Linkage::Inlined } else { Linkage::Internal };
             items.extend(kernel.items(linkage));
@@ -166,21 +151,12 @@ impl<'a> Pieces<'a> {
     fn declared(&self) -> Vec<Item> {
         let of_kernels = self.lowered.kernels.iter().flat_map(|k| &k.declarations);
         let all: BTreeSet<&Declaration> = of_kernels.chain(self.outside).collect();
-        let outside = all.into_iter().filter_map(|declaration| match declaration {
-            Declaration::Outside { name, parameters, result } => {
-                Some(Item::Outside { name: name.clone(), parameters: parameters.clone(), result: *result })
-            }
-            Declaration::Shared(_) => None,
+        let outside = all.into_iter().map(|Declaration { name, parameters, result }| Item::Outside {
+            name: name.clone(),
+            parameters: parameters.clone(),
+            result: *result,
         });
         outside.collect()
-    }
-
-    fn all(&self) -> std::ops::Range<usize> {
-        0..self.kernels.len() + self.shared.len()
-    }
-
-    fn piece(&self, i: usize) -> &Piece {
-        self.kernels.get(i).unwrap_or_else(|| &self.shared[i - self.kernels.len()])
     }
 
     fn is_cold(&self, i: usize) -> bool {
@@ -207,7 +183,7 @@ impl<'a> Pieces<'a> {
         let total = bytes - (self.cold_bytes - cold_weight);
         // The entry may have a part to itself.
         let more = (total / LONG_BYTES).min(MORE * threads);
-        let count = threads.min(total / PART_BYTES).max(more).min(self.all().len() + 1);
+        let count = threads.min(total / PART_BYTES).max(more).min(self.kernels.len() + 1);
         let count = if threads > 1 { count.max(1) } else { 1 };
         if count < 2 && !self.separate {
             return None;
@@ -225,10 +201,10 @@ impl<'a> Pieces<'a> {
             Entry::Loops => self.host.bytes,
             Entry::Once => self.cold_weight(self.host.bytes),
         };
-        let mut order: Vec<usize> = self.all().collect();
-        order.sort_by_key(|&i| (Reverse(self.piece(i).bytes), i));
+        let mut order: Vec<usize> = (0..self.kernels.len()).collect();
+        order.sort_by_key(|&i| (Reverse(self.kernels[i].bytes), i));
         for i in order {
-            let bytes = self.piece(i).bytes;
+            let bytes = self.kernels[i].bytes;
             if self.near.contains(&i) {
                 parts[first].pieces.push(i);
                 parts[first].weight += bytes;
@@ -261,35 +237,26 @@ impl<'a> Pieces<'a> {
     fn part(&self, members: &Members, host: HostFunctions) -> Module {
         let has_host = host == HostFunctions::Here;
         let pieces = &members.pieces;
-        let own: Vec<usize> = pieces.iter().copied().filter(|&i| i < self.kernels.len()).collect();
         let mut names = BTreeSet::new();
-        let functions = pieces.iter().flat_map(|&i| &self.piece(i).functions);
+        let functions = pieces.iter().flat_map(|&i| &self.kernels[i].functions);
         functions.for_each(|(function, _)| called(&function.body, &mut names));
         let mut items = self.declared();
         items.retain(|item| match item {
             Item::Outside { name, .. } => {
-                names.contains(name) || has_host && self.outside.iter().any(|d| d.name() == name)
+                names.contains(name) || has_host && self.outside.iter().any(|d| d.name == *name)
             }
             Item::Function { .. } => true,
         });
-        for (i, shared) in self.shared.iter().enumerate() {
-            let (function, _) = &shared.functions[0];
-            if names.contains(function.symbol.name()) && !pieces.contains(&(self.kernels.len() + i)) {
-                let parameters = function.parameters.iter().map(|p| p.1).collect();
-                let name = function.symbol.name().to_string();
-                items.push(Item::Outside { name, parameters, result: None });
-            }
-        }
         if has_host {
             items.extend(self.host.public());
-            for i in (0..self.kernels.len()).filter(|i| !own.contains(i)) {
+            for i in (0..self.kernels.len()).filter(|i| !pieces.contains(i)) {
                 let parameters = vec![Type::I64, Type::I64, Type::Pointer];
                 items.push(Item::Outside { name: name(i), parameters, result: None });
             }
         }
         for &i in pieces {
             let linkage = if self.near.contains(&i) { Linkage::Inlined } else { Linkage::Public };
-            items.extend(self.piece(i).items(linkage));
+            items.extend(self.kernels[i].items(linkage));
         }
         Module { items }
     }
