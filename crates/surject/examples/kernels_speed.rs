@@ -1,5 +1,5 @@
 //! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`). What the
-//! emitter has no form for, scans, comes from the kernel IR in both.
+//! emitter has no form for, products and scans, comes from the kernel IR in both.
 //!
 //! ```sh
 //! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME] [--schedule FILE]
