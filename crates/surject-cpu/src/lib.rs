@@ -6,13 +6,15 @@
 //! * `tiles`: sums of several rows and several vectors of results are in registers together, where rows need the same elements,
 //!   which are packed into panels;
 //! * `blocks`: long sums of few results: tiles whose terms are taken in blocks, the sums being in memory meanwhile;
+//! * `ranges`: each task has a range of rows, and a panel of their factor where it is computed;
 //! * `streams`: few rows times a large matrix: some terms of all columns are summed before the next ones;
 //! * `windows`: windows side by side, of one channel each, which share what is loaded;
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `columns`: where rows are short, each lane has one;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
-//! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside;
+//! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside; of products with few
+//!   columns the sums of some rows and all columns run in step;
 //! * `scalar`: element by element, which every expression allows.
 //!
 //! [`write`](mod@write) is the way from a kernel to code of MLIR, which `surject-mlir` compiles: by itself, or as a part of a

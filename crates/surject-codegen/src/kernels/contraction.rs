@@ -60,12 +60,12 @@ pub struct StoredFactor {
     /// Which.
     pub side: Side,
     /// What lies next to each other in it.
-    pub lies: Lies,
+    pub layout: Layout,
 }
 
 /// What lies next to each other in a factor that is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lies {
+pub enum Layout {
     /// Terms: a row or a column is one piece.
     Terms,
     /// Columns of their last loop.
@@ -222,7 +222,10 @@ impl Expression {
 
     /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: in panels once columns are in
     /// blocks.
-    pub(crate) fn factor(&self, StoredFactor { side, lies }: StoredFactor) -> Option<(NodeId, Vec<LoopId>)> {
+    pub(crate) fn factor(
+        &self,
+        StoredFactor { side, layout }: StoredFactor,
+    ) -> Option<(NodeId, Vec<LoopId>)> {
         let parts = self.sides().filter(|parts| parts.term.is_none())?;
         let Node::Reduce { loops: terms, .. } = &self.dag[parts.sum].node else { return None };
         let (value, other) = match side {
@@ -233,9 +236,9 @@ impl Expression {
         let (both, alone): (Vec<LoopId>, Vec<LoopId>) =
             self.loops.iter().filter(|&&l| own.contains(l)).partition(|&&l| others.contains(l));
         let terms = terms.iter().copied().filter(|&l| own.contains(l));
-        let order = match lies {
-            Lies::Terms => both.into_iter().chain(alone).chain(terms).collect(),
-            Lies::Columns | Lies::Panels(_) => {
+        let order = match layout {
+            Layout::Terms => both.into_iter().chain(alone).chain(terms).collect(),
+            Layout::Columns | Layout::Panels(_) => {
                 let (last, blocks) = alone.split_last()?;
                 both.into_iter().chain(blocks.iter().copied()).chain(terms).chain([*last]).collect()
             }

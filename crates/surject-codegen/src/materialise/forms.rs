@@ -5,8 +5,9 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::lower::columns;
-use crate::lower::kernel::Form;
+use crate::lower::kernel::{Form, Kernel};
 use crate::lower::rows;
+use crate::materialise::from_ir::NO_STRATEGIES;
 use crate::materialise::store::{Outcome, Stores};
 use crate::materialise::{epilogue, recomputed};
 use crate::normalise::periodic;
@@ -116,7 +117,7 @@ impl<'a> Stores<'a> {
 
     /// Windows that grow by a term: kernels of the kernel IR.
     fn scanned(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
-        self.scheduled.ok_or(Refused("the machine has no strategies"))?;
+        self.scheduled.ok_or(NO_STRATEGIES)?;
         let Attempt { field, whole, .. } = attempt;
         match scan::find(&mut whole.dag, &whole.outputs, &whole.outer, *field)? {
             // All sums of a short row are written out, and share their terms.
@@ -147,8 +148,8 @@ impl<'a> Stores<'a> {
         if let Some(halo) = factors.into_iter().find_map(|f| halo::find(whole, f, self.target, next)) {
             return Ok(self.with_halo(*field, halo)?);
         }
-        if self.may_be_cut(&expression)
-            && let Ok(parts) = split_reduction::cut_panels(dag, outputs, outer, self.target, next)
+        if let Ok(parts) = split_reduction::cut_panels(dag, outputs, outer, self.target, next)
+            && self.may_be_cut(&expression)
         {
             return Ok(self.parts(*field, parts, outer)?);
         }
@@ -315,6 +316,18 @@ impl<'a> Stores<'a> {
             }
             _ => None,
         })
+    }
+
+    /// The kernels of a product, if that is what an expression is as a whole.
+    pub(crate) fn product_of_part(
+        &mut self,
+        whole: &Pulled,
+        product: &Product,
+    ) -> Fit<Result<Vec<Kernel>, CodegenError>> {
+        match product {
+            Product::Whole(_) => self.product_in_tiles(whole),
+            Product::First(_) => Err(Refused("a product that it needs is stored first")),
+        }
     }
 
     /// Is an expression a product, or what is to be stored first that it needs of one?

@@ -5,7 +5,7 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::output::Output;
-use crate::kernels::contraction::{Lies, Side};
+use crate::kernels::contraction::{Layout, Side};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Tasks, Which};
@@ -14,7 +14,6 @@ use crate::kernels::schedule::{Axis, AxisKind, Directive, Schedule, Unmarked, re
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::{Product, Recipe};
 use crate::lower::{self, in_place};
-use crate::materialise::forms;
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
 use crate::schedule;
@@ -141,7 +140,8 @@ fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
     }
 }
 
-const NO_STRATEGIES: Refused = Refused("the machine has no strategies");
+/// Why nothing comes from the kernel IR where a function is compiled for no machine of it.
+pub(crate) const NO_STRATEGIES: Refused = Refused("the machine has no strategies");
 
 /// The form of rows that the machine takes.
 pub(crate) const ROWS: &str = "rows of the kernel IR";
@@ -310,18 +310,6 @@ impl<'a> Stores<'a> {
         !product.may_have_tails() && !self.scheduled.is_some_and(streams)
     }
 
-    /// The kernels of a product, if that is what an expression is as a whole.
-    pub(crate) fn product_of_part(
-        &mut self,
-        whole: &Pulled,
-        product: &forms::Product,
-    ) -> Fit<Result<Vec<Kernel>, CodegenError>> {
-        match product {
-            forms::Product::Whole(_) => self.product_in_tiles(whole),
-            forms::Product::First(_) => Err(Refused("a product that it needs is stored first")),
-        }
-    }
-
     /// The kernels of a product.
     pub(crate) fn product_in_tiles(&mut self, whole: &Pulled) -> Fit<Result<Vec<Kernel>, CodegenError>> {
         let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
@@ -350,7 +338,7 @@ impl<'a> Stores<'a> {
                 factor.ok_or(Refused("it does not multiply two values"))
             };
             let (mut value, mut loops) = factor(self, &rest)?;
-            if let (Lies::Panels(panel), Some(&column)) = (stored.lies, loops.last()) {
+            if let (Layout::Panels(panel), Some(&column)) = (stored.layout, loops.last()) {
                 let blocked =
                     rest.in_blocks(column, panel).ok_or(Refused("a panel of columns is too large"))?;
                 rest = blocked.whole;

@@ -124,7 +124,7 @@ fn far_rows(
     (far && count >= ROWS && work / count >= ROW).then_some(rows)
 }
 
-/// As [`cut`], for a contraction whose panels are too long: parts of about a thousand terms.
+/// As [`cut`], for a product whose panels are too long: parts of about a thousand terms.
 pub fn cut_panels(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target, buf: Buf) -> Fit<Parts> {
     const TERMS: i64 = 1024;
     let OnlyReduction { points, terms: work, mut loops } = only_reduction(dag, outputs, outer)?;

@@ -3,7 +3,7 @@
 use super::LONG;
 use crate::Cpu;
 use crate::strategies;
-use surject_codegen::kernels::contraction::{Factor, Lies, Side, StoredFactor};
+use surject_codegen::kernels::contraction::{Factor, Layout, Side, StoredFactor};
 use surject_codegen::kernels::expression::{Expression, LoopInfo};
 
 /// The products below which a kernel that does several assignments at once saves more.
@@ -32,7 +32,7 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     // The terms of few columns are the lanes: they lie next to each other.
     if in_ranges && let Some(term) = strategies::dots::term(cpu, expression) {
         let lies = right.operations == 0 && right.access.stride(&term) == 1;
-        let stored = StoredFactor { side: Side::Right, lies: Lies::Terms };
+        let stored = StoredFactor { side: Side::Right, layout: Layout::Terms };
         return if lies { Vec::new() } else { vec![stored] };
     }
     let is_far = strategies::is_far(&left.access, &terms);
@@ -53,12 +53,12 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let stored = |side| {
         let has_panels = in_ranges && side == Side::Right;
         let panel = has_panels.then(|| strategies::ranges::panel(cpu, expression)).flatten();
-        let lies = match (side, panel) {
-            (Side::Left, _) => Lies::Terms,
-            (Side::Right, Some(columns)) => Lies::Panels(columns),
-            (Side::Right, None) => Lies::Columns,
+        let layout = match (side, panel) {
+            (Side::Left, _) => Layout::Terms,
+            (Side::Right, Some(columns)) => Layout::Panels(columns),
+            (Side::Right, None) => Layout::Columns,
         };
-        StoredFactor { side, lies }
+        StoredFactor { side, layout }
     };
     first.map(|(side, ..)| stored(side)).collect()
 }

@@ -6,7 +6,7 @@ use crate::kernels::native::{Parts, Which};
 use crate::kernels::schedule::{Ahead, PartLoop};
 use crate::lower::kernel::Kernel;
 use crate::lower::recipe::Product;
-use crate::materialise::from_ir;
+use crate::materialise::from_ir::{self, NO_STRATEGIES};
 use crate::program::fuse::{Member, World};
 use crate::schedule::non_temporal::{self, LINE};
 use crate::schedule::prefetch::{self, Move, PrefetchWhen, When, elements_ahead};
@@ -24,7 +24,7 @@ pub(super) fn kernel(
     world: &World<'_>,
 ) -> Fit<Result<Kernel, CodegenError>> {
     let chosen = world.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
-    let scheduled = chosen.ok_or(Refused("the machine has no strategies"))?;
+    let scheduled = chosen.ok_or(NO_STRATEGIES)?;
     let whole = member.recipe.rows_alone().ok_or(Refused("it is not made of rows"))?;
     let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
     let expression = from_ir::expression(&whole, world.variables, &ty)?;
