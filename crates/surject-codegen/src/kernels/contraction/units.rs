@@ -230,7 +230,7 @@ pub(crate) fn fit(expression: &Expression, tiles: &UnitTiles) -> Result<UnitProd
     )?;
     let product = expression.product_of(&parts).ok_or("the expression is no sum of products")?;
     let rows: Vec<&str> = tiles.loops[0].split(',').collect();
-    super::check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], &product)?;
+    super::fit::check_names(&rows, [&tiles.loops[1], &tiles.loops[2]], &product)?;
     let id = |name: &str| expression.called(name).map_err(|message| Fault::of(name, message));
     let rows = rows.into_iter().map(id).collect::<Result<Vec<LoopId>, Fault>>()?;
     let (column, term) = (id(&tiles.loops[1])?, id(&tiles.loops[2])?);
