@@ -87,7 +87,9 @@ fn lowering(c: &mut Criterion) {
     ];
     for (name, text) in texts {
         let optimised = optimise(&program(&text), &Options::default()).unwrap().program;
-        let lower = || surject_codegen::lower(black_box(&optimised), "main", &target).unwrap();
+        let scheduled = Some(surject_cpu::chosen(&target));
+        let options = surject_codegen::Options { scheduled, ..Default::default() };
+        let lower = || surject_codegen::lower(black_box(&optimised), "main", &target, &options).unwrap();
         group.bench_function(name, |b| b.iter(lower));
     }
     group.finish();

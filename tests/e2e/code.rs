@@ -8,7 +8,7 @@ use std::path::Path;
 use surject::ir::interp;
 use surject_codegen::code::interpret::Options;
 use surject_codegen::interpret::InterpretError;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Options as Lowering, Target, Thresholds, lower};
 use surject_runtime::compare::compare;
 
 #[test]
@@ -24,7 +24,10 @@ fn code_of_all_programs_does_what_it_may() {
             {
                 let target = Target { thresholds, ..Target::named(name).expect("it has this name") };
                 let what = format!("{} on {name}, {sizes} thresholds", folder.display());
-                let lowered = lower(&program, function, &target).unwrap_or_else(|e| panic!("{what}: {e}"));
+                let scheduled = Some(surject_cpu::chosen(&target));
+                let lowering = Lowering { scheduled, ..Lowering::default() };
+                let lowered = lower(&program, function, &target, &lowering);
+                let lowered = lowered.unwrap_or_else(|e| panic!("{what}: {e}"));
                 let found = match lowered.interpret(&args, Options { seed: 1, ..Options::default() }) {
                     Ok(found) => found,
                     Err(InterpretError::Fault(fault)) if fault.is_limit() => {

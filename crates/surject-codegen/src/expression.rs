@@ -11,6 +11,7 @@
 //! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off;
 //!   `stored_tail` is what the graph keeps of those of tensors in memory. `finite_marks` say which parts of such tensors are
 //!   finite.
+//! * `partial_sums` says in which blocks long sums of floats are made.
 //! * `uses` and `inline` say which variables are evaluated where they are read.
 
 pub(crate) mod address;
@@ -25,6 +26,7 @@ pub(crate) mod gather;
 pub(crate) mod inline;
 pub(crate) mod narrow;
 pub(crate) mod output;
+pub(crate) mod partial_sums;
 pub(crate) mod polyphase;
 pub(crate) mod positions;
 pub(crate) mod renumber;

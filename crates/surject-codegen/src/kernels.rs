@@ -22,9 +22,8 @@
 //! 16. [`native`]: kernels as parts of compiled programs.
 //! 17. [`run`]: a program runs on the interpreter of kernels, or on another executor, one assignment after the other.
 //!
-//! Programs that are compiled for a CPU take from here the kernels that are at least as fast as the others
-//! ([`native::Native::takes`]) and those that the user schedules, or all ([`native::Which`]). The others are made beside this, by
-//! the layers `schedule` and `lower`.
+//! Programs that are compiled for a CPU have the kernels of their assignments from here: products and scans while it is decided what
+//! is stored, all others once it is decided what runs together.
 
 pub mod ability;
 pub mod branches;

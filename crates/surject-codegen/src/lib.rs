@@ -10,16 +10,15 @@
 //! 1. `machine`: what code generation knows of the machine ([`Target`]).
 //! 2. `expression`: what a kernel computes, as a scalar expression over loops; knows no machine and no code.
 //! 3. `normalise`: equal forms with fewer or simpler loops.
-//! 4. `schedule`: decisions about the loops of a kernel: order, lanes, the form in which it is written, units of work,
-//!    which sums are products, prefetches, what goes past the caches.
-//! 5. `lower`: from an expression and its schedule to code, which is the operations of [`code`].
+//! 4. `schedule`: what is decided of a kernel before it has a schedule of directives: an estimate of its work, which sums are
+//!    products, what is summed in parts, what is prefetched.
+//! 5. `lower`: what a kernel is, how its work can be cut, and the operations of [`code`] that library operations are made of.
 //! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
 //! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
 //! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
-//! [`kernels`] makes kernels in the kernel IR instead, for any machine; it uses the first four layers, and the formulas of
-//! `lower::math`; `materialise` takes its kernels where a machine says that they are as fast, and those that a user schedules
-//! ([`Options::scheduled`]).
+//! [`kernels`] makes the kernels of assignments in the kernel IR, for any machine ([`Options::scheduled`]); it uses the first four
+//! layers, and the formulas of `lower::math`.
 //!
 //! # The module
 //!
@@ -50,7 +49,7 @@ pub use error::CodegenError;
 pub use kernels::native::{Scheduled, Which};
 pub use lower::kernel::Form;
 pub use machine::target::Target;
-pub use machine::thresholds::{LineThresholds, Thresholds, TileThresholds};
+pub use machine::thresholds::{Thresholds, TileThresholds};
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Measured, Plan};
 pub use surject_code as code;
@@ -122,17 +121,12 @@ impl Part {
 pub struct Options {
     /// Measures every run of a kernel.
     pub profile: bool,
-    /// Kernels that the kernel IR makes, and who makes them; without it, there are none.
+    /// Whose strategies and writer make the kernels of assignments; without them a function with such is an error.
     pub scheduled: Option<Scheduled>,
 }
 
 /// Lowers a function of a program for a machine. The program must satisfy `surject_ir::verify`.
-pub fn lower(program: &Program, function: &str, target: &Target) -> Result<LoweredModule, CodegenError> {
-    lower_with(program, function, target, &Options::default())
-}
-
-/// As [`lower`], with options.
-pub fn lower_with(
+pub fn lower(
     program: &Program,
     function: &str,
     target: &Target,

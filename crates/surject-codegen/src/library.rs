@@ -258,14 +258,11 @@ impl Call<'_> {
         let root = dag.add(load, dtype);
         let outputs = vec![Output { to: buf(to), address: Lin::var(l), root, join: None }];
         let schedule = schedule::choose(&dag, &outputs, &[l], target);
-        rows::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target).map(Some)
+        Ok(Some(rows::whole(dag, outputs, schedule, [l].into_iter().collect())))
     }
 
     /// The kernel of a writer.
     fn finish(&self, writer: Writer<'_>, tasks: i64, summary: String) -> Result<Kernel, CodegenError> {
-        if writer.em.unbound {
-            return Err(CodegenError::malformed("a loop is used where it is not open"));
-        }
         let (body, declarations) = writer.em.finish();
         let (declarations, functions) = (declarations.into_iter().collect(), writer.functions);
         let writes = self.written.iter().map(|&t| buf(t)).collect();

@@ -1,28 +1,24 @@
 //! Decisions about the loops of a kernel: which are one, in which order they run, which of them is done in lanes.
 
-pub(crate) mod blocks;
-pub(crate) mod bulk;
 pub(crate) mod columns;
 pub(crate) mod cuts;
 pub(crate) mod gathered_lines;
 pub(crate) mod halo;
-pub(crate) mod non_temporal;
 mod points;
 pub(crate) mod prefetch;
 pub(crate) mod product;
 pub(crate) mod refused;
 pub(crate) mod scan;
 pub(crate) mod split_reduction;
-pub(crate) mod term_cache;
 pub(crate) mod transpose;
 pub(crate) mod units;
+pub(crate) mod written;
 
 use crate::Target;
 use crate::expression::address::{Lin, LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeData, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
-use crate::schedule::bulk::Runs;
 use crate::schedule::points::Points;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{BinaryOp, DType, UnaryOp};
@@ -50,14 +46,6 @@ pub struct Schedule {
     pub is_transposition: bool,
     /// How each reduction is done.
     pub reductions: HashMap<NodeId, ReducePlan>,
-    /// By tables of how many entries may functions be computed ([`Target::lane_permute_width`])?
-    pub tables: usize,
-    /// Do results go past the caches ([`Target::has_non_temporal_stores`])?
-    pub streams: bool,
-    /// From so many bytes on a part of a row is done from line to line of memory.
-    pub shift: Option<i64>,
-    /// Parts of rows that are left to functions of the C library.
-    pub(crate) runs: Runs,
     /// An estimate of the work, in cycles of one core.
     pub cycles: f64,
 }
@@ -396,11 +384,6 @@ pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) 
         kernel.vectorise(&mut schedule, vector);
     }
     schedule.is_transposition = transpose::is_transposition(dag, outputs, &schedule.order, target);
-    schedule.runs = Runs::of(dag, outputs, &schedule, target);
-    non_temporal::decide(dag, outputs, &mut schedule, target);
-    if schedule.shift.is_none() && cycles < schedule.cycles {
-        schedule.shift = non_temporal::near(dag, outputs, &schedule, target);
-    }
     schedule
 }
 
@@ -423,5 +406,5 @@ fn traffic(dag: &Dag, outputs: &[Output]) -> f64 {
         }
         _ => 0.0,
     });
-    read.sum::<f64>() + non_temporal::written(dag, outputs)
+    read.sum::<f64>() + written::written(dag, outputs)
 }

@@ -12,6 +12,7 @@
 //! * `scans`: lines are scanned in order, in lanes;
 //! * `transposes`: what lies along another loop than the results is transposed in registers;
 //! * `columns`: where rows are short, each lane has one;
+//! * `down`: rows that are summed down long columns are read in the order of memory, in several places at once;
 //! * `rows`: the loop along which results lie next to each other is done in lanes, other loops are tasks;
 //! * `dots`: where reductions run along memory, their terms are summed in lanes, and results are in lanes beside; of products with few
 //!   columns the sums of some rows and all columns run in step;
@@ -26,8 +27,8 @@ pub mod write;
 
 use std::sync::Arc;
 use strategies::{
-    Blocks, Columns, Dots, EndingAtTails, Ranges, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units,
-    Windows,
+    Blocks, Columns, Dots, Down, EndingAtTails, InBlocks, Ranges, Rows, Scalar, Scans, Streams, Tiles,
+    Transposes, Units, Windows,
 };
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
@@ -198,6 +199,7 @@ impl Native for Cpu {
         Arithmetic {
             lane_permute_width: self.lane_permute_width,
             has_truth_vectors: self.vector_bytes > 0,
+            has_narrow_conversions: true,
             has_functions: true,
         }
     }
@@ -210,16 +212,12 @@ impl Native for Cpu {
         write::range_of_tasks(self, kernel)
     }
 
-    fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str> {
-        taken::rows::takes(self, expression)
-    }
-
-    fn takes_parts(&self, expression: &Expression, parts: &Parts) -> Result<Schedule, &'static str> {
-        taken::rows::takes_parts(self, expression, parts)
+    fn parts_of_rows(&self, expression: &Expression, parts: &Parts) -> Result<Schedule, &'static str> {
+        taken::parts::schedule(self, expression, parts)
     }
 
     fn has_rows_in_lanes(&self, expression: &Expression) -> bool {
-        taken::rows::lie_in_lanes(self, expression)
+        taken::parts::lie_in_lanes(self, expression)
     }
 
     fn takes(&self, expression: &Expression) -> Result<(), &'static str> {
@@ -269,13 +267,14 @@ impl Machine for Cpu {
             Box::new(Blocks(cpu())),
             Box::new(Ranges(cpu())),
             Box::new(Streams(cpu())),
-            Box::new(Windows(cpu())),
+            Box::new(InBlocks(Windows(cpu()))),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
             Box::new(Columns(cpu())),
-            Box::new(Rows(cpu())),
-            Box::new(Dots(cpu())),
-            Box::new(Scalar(cpu())),
+            Box::new(Down(cpu())),
+            Box::new(InBlocks(Rows(cpu()))),
+            Box::new(InBlocks(Dots(cpu()))),
+            Box::new(InBlocks(Scalar(cpu()))),
         ];
         all.into_iter().map(|strategy| Box::new(EndingAtTails(strategy)) as Box<dyn Strategy>).collect()
     }

@@ -1,14 +1,17 @@
 //! The strategies of a CPU.
 
 use crate::Cpu;
-use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo, Reduction, Registers, Stride};
+use surject_codegen::kernels::expression::{
+    ANYWHERE, AccessInfo, Expression, LoopInfo, Reduction, Registers, Stride,
+};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::schedule::{Directive, Schedule};
+use surject_codegen::kernels::schedule::{Ahead, Directive, Schedule, fits};
 use surject_kernel::Level;
 
 mod blocks;
 mod columns;
 pub(crate) mod dots;
+mod down;
 mod forms;
 pub(crate) mod non_temporal;
 pub(crate) mod ranges;
@@ -21,6 +24,7 @@ mod windows;
 pub use blocks::Blocks;
 pub use columns::Columns;
 pub use dots::Dots;
+pub use down::Down;
 pub use forms::Scans;
 pub use ranges::Ranges;
 pub use streams::Streams;
@@ -40,6 +44,9 @@ const SCALAR: f64 = 4.0;
 
 /// Operations that join half of the lanes of a vector to the other half: each waits for the one before it.
 const JOIN: f64 = 2.0;
+
+/// The most lanes that choose an element each.
+const ONE_BY_ONE: i64 = 8;
 
 /// Vectors of results that are worth an inverse which they share.
 const SHARED: i64 = 8;
@@ -79,6 +86,35 @@ fn width(cpu: &Cpu, registers: Registers, extent: i64) -> i64 {
     [4, 2].into_iter().filter(fits).find(good).unwrap_or(1) * lanes
 }
 
+/// The elements of a vector for a whole row, where rows are joined and the results of all columns fit registers: rows are read once,
+/// in the order of memory, and not in pieces that share lines.
+fn whole_row(cpu: &Cpu, expression: &Expression, row: &LoopInfo) -> Option<i64> {
+    /// Fewer rows than these are not worth a vector that is not full.
+    const ROWS: i64 = 64;
+    /// The elements of the widest vector.
+    const MOST: i64 = 64;
+    let reductions = expression.reductions();
+    let down: Vec<&Reduction> = reductions.iter().filter(|r| r.outer.contains(&row.name)).collect();
+    let rows = |r: &&Reduction| {
+        r.loops.iter().filter_map(|name| expression.find(name)).map(|l| l.extent).product::<i64>()
+    };
+    let is_beside = |a: &AccessInfo| !a.guarded && [0, 1].contains(&a.stride(&row.name));
+    if down.is_empty()
+        || expression.has_formulas()
+        || !down.iter().all(|r| rows(r) >= ROWS)
+        || !expression.accesses().iter().all(is_beside)
+    {
+        return None;
+    }
+    let lanes = (cpu.vector_bytes / expression.registers(&row.name).bytes.max(4)) as i64;
+    let all = row.extent.unsigned_abs().next_power_of_two() as i64;
+    let registers = parts(row.extent, lanes) * down.len() as i64;
+    // Long terms need more registers besides.
+    let few = if cpu.has_narrow_vectors() { 4 } else { 2 };
+    let most = 3 * cpu.vector_registers / 16 * few;
+    (1 < registers && registers <= most && all <= MOST && all > lanes).then_some(all)
+}
+
 /// The directives that add products to sums in one operation, where the CPU does that.
 fn fused(cpu: &Cpu, expression: &Expression) -> Vec<Directive> {
     let with_fma = |r: &Reduction| cpu.has_fma && r.sums_products;
@@ -112,6 +148,39 @@ pub(crate) fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopIn
         directives.push(Directive::NonTemporal);
     }
     directives
+}
+
+/// Do indices choose what is accessed?
+fn is_chosen(access: &AccessInfo) -> bool {
+    access.strides.iter().any(|s| s.1 == ANYWHERE)
+}
+
+/// The directives that prefetch lines which indices choose from what is far away: nothing but the indices says where memory is read
+/// next. A line is prefetched so early that a page is under way. On a Zen 4 lines of 64 bytes to 16 KiB take 0.4 to 0.8 of the time
+/// that they take if the next 512 bytes are prefetched.
+fn chosen_lines(cpu: &Cpu, expression: &Expression, row: &LoopInfo) -> Vec<Directive> {
+    /// Bytes that are under way, the most lines of them, and iterations that are worth it.
+    const PAGE: i64 = 4096;
+    const LINES: i64 = 128;
+    const LONG: i64 = 8;
+    let loops = expression.loops();
+    let accesses = expression.accesses();
+    let lines = accesses.iter().filter(|a| !a.stored && is_chosen(a) && a.stride(&row.name) == 1);
+    let far = lines.filter(|a| a.elements * a.bytes as f64 > cpu.second_cache as f64);
+    let directive = far.filter_map(|a| {
+        let turn = loops.iter().rev().find(|l| a.stride(&l.name) == ANYWHERE)?;
+        let bytes = row.extent.saturating_mul(a.bytes as i64).max(1);
+        let by = parts(PAGE, bytes).min(LINES);
+        let tensor = a.tensor.to_string();
+        let soon = bytes < non_temporal::LINE
+            || a.elements * a.bytes as f64 * 2.0 > non_temporal::PAST * cpu.last_cache as f64;
+        (turn.extent >= LONG * by).then(|| {
+            Directive::Prefetch(Ahead { tensor, by, along: Some(turn.name.clone()), within: None, soon })
+        })
+    });
+    let mut all: Vec<Directive> = directive.collect();
+    all.dedup();
+    all
 }
 
 /// How many parts of a size all are.
@@ -377,6 +446,20 @@ impl Strategy for EndingAtTails {
     }
 }
 
+/// A strategy whose long sums of floats are made in blocks.
+pub(crate) struct InBlocks<S>(pub(crate) S);
+
+impl<S: Strategy> Strategy for InBlocks<S> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
+        let Proposal { schedule, cost } = self.0.propose(expression)?;
+        Ok(Proposal { schedule: schedule.with_partial_sums(expression), cost })
+    }
+}
+
 /// Results that lie next to each other are the lanes.
 pub struct Rows(pub Cpu);
 
@@ -407,7 +490,11 @@ impl Rows {
         // Next to long sums the rest does not count.
         let sums = reductions.iter().filter(|r| r.outer.contains(&row.name));
         let long = sums.max_by_key(|r| r.registers.values).map(|r| r.registers);
-        let by = width(&self.0, long.unwrap_or(registers), row.extent);
+        let by = whole_row(&self.0, expression, row)
+            .unwrap_or_else(|| width(&self.0, long.unwrap_or(registers), row.extent));
+        // Elements that lanes choose are loaded one by one.
+        let gathers = strides.iter().any(|s| s.elements == ANYWHERE);
+        let by = if gathers { by.min(lanes.max(ONE_BY_ONE)) } else { by };
         // What does not depend on the row is computed term by term.
         let scalar = reductions.iter().filter(|r| !r.outer.contains(&row.name)).map(|r| r.operations);
         let scalar = scalar.fold(0.0, f64::max);
@@ -432,10 +519,41 @@ impl Rows {
         };
         let paged: f64 = expression.accesses().iter().filter(is_paged).map(|a| a.elements * PAGE).sum();
         let cost = SCALAR * scalar + cost(lanewise, lanes, strided(&strides), strides.len()) + paged;
-        let mut directives = nest.directives();
-        directives.extend(values(&self.0, expression, Some((row, by))));
-        Some(Proposal { schedule: Schedule { directives }, cost })
+        let whole: Vec<String> = nest.loops.iter().map(|l| l.name.clone()).collect();
+        let mut schedule = Schedule { directives: nest.directives() };
+        schedule.directives.extend(values(&self.0, expression, Some((row, by))));
+        schedule.directives.extend(chosen_lines(&self.0, expression, row));
+        let schedule = with_whole_windows(schedule, expression, &whole);
+        Some(Proposal { schedule, cost })
     }
+}
+
+/// The same, where windows have few terms: all of them are written out, and windows without edges are by themselves.
+fn with_whole_windows(mut schedule: Schedule, expression: &Expression, points: &[String]) -> Schedule {
+    /// The terms of a window, and the axes along which it has edges.
+    const TERMS: i64 = 16;
+    const AXES: usize = 2;
+    let reductions = expression.reductions();
+    let [window] = &reductions[..] else { return schedule };
+    let terms: Vec<LoopInfo> = window.loops.iter().filter_map(|name| expression.find(name)).collect();
+    let accesses = expression.accesses();
+    let has_edge = |name: &str| accesses.iter().any(|a| a.guarded && a.stride(name) != 0);
+    let has_edges = terms.iter().any(|l| has_edge(&l.name));
+    let edges: Vec<&String> = points.iter().filter(|name| has_edges && has_edge(name)).collect();
+    let is_small = terms.iter().map(|l| l.extent).product::<i64>() <= TERMS && window.operations > 0.0;
+    if !is_small {
+        return schedule;
+    }
+    schedule.directives.extend(terms.into_iter().map(|l| Directive::Unroll(l.name)));
+    let mut peeled = 0;
+    for name in edges.into_iter().rev() {
+        schedule.directives.push(Directive::Peel(name.clone()));
+        match peeled < AXES && fits(expression, &schedule).is_ok() {
+            true => peeled += 1,
+            false => _ = schedule.directives.pop(),
+        }
+    }
+    schedule
 }
 
 /// Element by element.

@@ -7,7 +7,7 @@ use surject_codegen::kernels::expression::{AccessInfo, Expression, LoopInfo};
 use surject_codegen::kernels::machine::{Strategy, choose};
 use surject_codegen::kernels::schedule::Directive;
 
-pub(crate) mod rows;
+pub(crate) mod parts;
 pub(crate) mod stored;
 
 /// The products below which a kernel that does several assignments at once saves more than tiles do.
@@ -40,6 +40,7 @@ const TURNED: i64 = 8;
 
 /// Is an expression a product of two matrices or images, or many of them, that fills tiles? Of other products it is decided first
 /// what is stored, and what is summed in parts.
+/// It is long because it is a list of refusals.
 pub(crate) fn takes(cpu: &Cpu, expression: &Expression) -> Result<(), &'static str> {
     if cpu.vector_bytes == 0 {
         return Err("the processor has no vectors");
@@ -133,7 +134,7 @@ fn factors(expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]
     Some([one, other].map(|load| Factor { operations: 0, bytes: load.bytes, access: load.clone() }))
 }
 
-/// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the emitter's
+/// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the code generator before
 /// with AVX2 (Zen 3), windows of 9 to 49 terms and 20 to 512 channels: 1.06 to 2 times its speed, on one thread and on two.
 /// Of one image, whose rows are tasks, each of which looks at its guards, it is 0.95 to 1.2.
 fn are_windows(cpu: &Cpu, expression: &Expression) -> bool {
@@ -155,7 +156,7 @@ fn are_windows(cpu: &Cpu, expression: &Expression) -> bool {
         })
 }
 
-/// Is it few rows times a large matrix, which is read in its order in memory? Measured beside the emitter's with AVX2 (Zen 3): one row
+/// Is it few rows times a large matrix, which is read in its order in memory? Measured beside the code generator before with AVX2 (Zen 3): one row
 /// 0.95 to 1.06 times its speed (0.9 where rows of the matrix do not begin with lines), eight rows 1.2 to 1.6.
 fn is_streamed(cpu: &Cpu, expression: &Expression) -> bool {
     let reductions = expression.reductions();

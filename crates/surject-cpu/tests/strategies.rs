@@ -44,6 +44,17 @@ fn windows_of_a_channel_run_in_step() {
 }
 
 #[test]
+fn small_windows_are_written_out() {
+    let program = "func main(x: f32[9,11,37]) -> (y) {
+  y : f32[4,5,37] =:max over j<4, i<5, c<37, m<2, n<2 at [j,i,c]: x[2*j + m,2*i + n,c]
+}
+";
+    for machine in ["avx2", "avx512"] {
+        check(program, machine, &["unroll k0", "unroll k1"]);
+    }
+}
+
+#[test]
 fn long_sums_take_their_terms_in_blocks() {
     let program = "func main(x: f32[16400,130], z: f32[16400,16]) -> (y) {
   y : f32[130,16] =:+ over i<130, j<16, k<16400 at [i,j]: x[k,i] * z[k,j]

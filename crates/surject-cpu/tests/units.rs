@@ -9,7 +9,7 @@ use surject_codegen::kernels::machine::{Machine, Proposal, Strategy};
 use surject_codegen::kernels::native::{Native, Scheduled, Tasks};
 use surject_codegen::kernels::run::run;
 use surject_codegen::kernels::schedule::Schedules;
-use surject_codegen::{Options, Target, Which, lower_with};
+use surject_codegen::{Options, Target, Which, lower};
 use surject_cpu::Cpu;
 use surject_cpu::write::WriteError;
 use surject_ir::testing::{Rng, random_args};
@@ -61,10 +61,6 @@ impl Native for Unit {
 
     fn has_rows_in_lanes(&self, _: &Expression) -> bool {
         false
-    }
-
-    fn takes_rows(&self, _: &Expression) -> Result<(), &'static str> {
-        Ok(())
     }
 
     fn takes(&self, _: &Expression) -> Result<(), &'static str> {
@@ -133,7 +129,7 @@ fn both_ways(program: &Program, args: &[Buffer], cpu: &Cpu) -> [Vec<Buffer>; 2] 
     let scheduled = Scheduled { machine: Arc::new(machine), schedules: Arc::default(), which: Which::All };
     let options = Options { scheduled: Some(scheduled), ..Options::default() };
     let target = Target::named(if cpu.name == "amx" { "avx512" } else { cpu.name }).unwrap();
-    let lowered = lower_with(program, "main", &target, &options)
+    let lowered = lower(program, "main", &target, &options)
         .unwrap_or_else(|error| panic!("{}: {error}\n{}", cpu.name, surject_ir::print(program)));
     let code = lowered
         .interpret(args, CodeOptions::default())

@@ -181,7 +181,7 @@ fn lowered(
     options: &CompileOptions,
 ) -> Result<LoweredModule, CompileError> {
     surject_ir::verify(program)?;
-    let lowered = surject_codegen::lower_with(program, function, &options.target, &options.lower)?;
+    let lowered = surject_codegen::lower(program, function, &options.target, &options.lower)?;
     for (what, types) in [("an argument", &lowered.params), ("a result", &lowered.results)] {
         types.iter().try_for_each(|ty| fits(what, ty))?;
     }

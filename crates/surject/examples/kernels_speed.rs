@@ -1,16 +1,16 @@
-//! Times programs by both ways to compiled code: the emitter, and kernels of the kernel IR (`--backend kernel --native`). What the
-//! emitter has no form for, products and scans, comes from the kernel IR in both.
+//! Times programs as they are compiled beside kernels that are chosen otherwise: by schedules of a file, or each assignment by itself
+//! (`--backend kernel --native`).
 //!
 //! ```sh
-//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--chosen] [--machine NAME] [--schedule FILE]
+//! cargo run -p surject --example kernels_speed -- FOLDER [PREFIX …] [--rounds N] [--seconds S] [--threads N] [--alone] [--machine NAME] [--schedule FILE]
 //! ```
 //!
 //! `FOLDER` has a folder for each program, as `benches/suite.py` writes them. Both ways run in one process, in alternating
 //! rounds, on one thread where nothing else is said; the least time of each counts. A line for each program: its group, both
-//! times in microseconds, the speed of the kernels as a share of the emitter's, and the largest difference of a result, as
-//! a share of the largest result. Then the geometric mean of every group, and of all. With `--chosen` only those kernels come from
-//! the kernel IR that do so by default; with `--machine` code is that of another processor, which this one can run;
-//! with `--schedule` kernels have the schedules of a file, as `surject opt --emit schedule` prints them.
+//! times in microseconds, the speed of the second way as a share of the first, and the largest difference of a result, as
+//! a share of the largest result. Then the geometric mean of every group, and of all. With `--alone` each kernel is that of an
+//! assignment or a library operation by itself; with `--schedule` kernels have the schedules of a file, as `surject opt --emit
+//! schedule` prints them; with `--machine` code is that of another processor, which this one can run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn options() -> Result<Options, String> {
         rounds: 5,
         seconds: 0.05,
         threads: 1,
-        which: Which::All,
+        which: Which::Chosen,
         machine: None,
         schedules: Schedules::default(),
     };
@@ -67,7 +67,7 @@ fn options() -> Result<Options, String> {
                 let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
                 options.schedules = text.parse().map_err(|e| format!("{file}: {e}"))?;
             }
-            "--chosen" => options.which = Which::Chosen,
+            "--alone" => options.which = Which::All,
             _ if folder.is_none() => folder = Some(PathBuf::from(word)),
             _ => options.prefixes.push(word),
         }
@@ -108,14 +108,14 @@ impl Both {
         let missing = || Failure::bad_input("a program has a function");
         let function = program.functions.first().ok_or_else(missing)?.clone();
         let inputs = bench::inputs(&function, path.parent())?;
-        let compile = |kernels: bool| {
+        let compile = |otherwise: bool| {
             let mut options = CompileOptions::default();
             let machine = machine.as_deref();
             if machine.is_some() {
                 options.target = Target { threads: *threads, ..processor_named(machine)? };
             }
             let (schedules, which) =
-                if kernels { (schedules.clone(), *which) } else { (Schedules::default(), Which::Needed) };
+                if otherwise { (schedules.clone(), *which) } else { (Schedules::default(), Which::Chosen) };
             let mut scheduled = scheduled(machine, schedules, which)?;
             if let Some(cpu) = machine.and_then(Cpu::named) {
                 scheduled.machine = Arc::new(Cpu { threads: *threads, ..cpu }.on(&Target::host()));
@@ -144,9 +144,9 @@ impl Both {
 
     /// The largest difference of a result, as a share of the largest result.
     fn difference(&self) -> f64 {
-        let [emitted, kernels] = &self.results;
+        let [first, second] = &self.results;
         let mut worst: f64 = 0.0;
-        for (a, b) in emitted.iter().zip(kernels) {
+        for (a, b) in first.iter().zip(second) {
             let values =
                 |buffer: &Buffer| -> Vec<f64> { (0..buffer.len()).map(|i| buffer.get(i).as_f64()).collect() };
             let (a, b) = (values(a), values(b));
@@ -178,10 +178,10 @@ fn main() -> Result<(), String> {
         });
         match timed {
             Ok(both) => {
-                let [emitted, kernels] = both.least.map(|seconds| seconds * 1e6);
-                let share = emitted / kernels;
+                let [first, second] = both.least.map(|seconds| seconds * 1e6);
+                let share = first / second;
                 let (group, apart) = (group(&name), both.difference());
-                println!("{name:36} {group:16} {emitted:12.1} {kernels:12.1} {share:8.3} {apart:9.1e}");
+                println!("{name:36} {group:16} {first:12.1} {second:12.1} {share:8.3} {apart:9.1e}");
                 shares.entry(group).or_default().push(share);
                 shares.entry("all").or_default().push(share);
             }

@@ -338,8 +338,7 @@ impl Runner {
                 Ok(Runner::Cpu(Box::new(executable)))
             }
             Backend::Code => {
-                let lowered =
-                    surject_codegen::lower_with(&program, function, &options.target, &options.lower);
+                let lowered = surject_codegen::lower(&program, function, &options.target, &options.lower);
                 Ok(Runner::Code(Box::new(lowered.map_err(Failure::unsupported)?)))
             }
             Backend::Kernel => Runner::kernels(program, function, "generic", Schedules::default()),

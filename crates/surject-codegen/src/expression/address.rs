@@ -170,18 +170,6 @@ pub struct Interval {
     pub high: i64,
 }
 
-impl Interval {
-    /// Are all of its integers among those of another?
-    pub fn is_inside(self, other: Interval) -> bool {
-        self.low >= other.low && self.high <= other.high
-    }
-
-    /// Are all of them `i32`?
-    pub fn is_of_i32(self) -> bool {
-        self.is_inside(Interval { low: i32::MIN.into(), high: i32::MAX.into() })
-    }
-}
-
 /// What is known of a guard before the loops run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardFact {

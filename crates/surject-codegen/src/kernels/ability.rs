@@ -49,8 +49,10 @@ impl Directive {
             Directive::Split(..)
             | Directive::Order(_)
             | Directive::Unroll(_)
+            | Directive::Range(_)
             | Directive::Peel(_)
             | Directive::Triangular(_)
+            | Directive::Partial { .. }
             | Directive::Inverse(_)
             | Directive::NonTemporal
             | Directive::Prefetch(_) => Vec::new(),

@@ -417,7 +417,7 @@ struct Touched {
 
 fn kind(kind: AxisKind) -> u8 {
     match kind {
-        AxisKind::Serial => 0,
+        AxisKind::Serial | AxisKind::Ranged => 0,
         AxisKind::Unrolled | AxisKind::Jammed => 1,
         AxisKind::Parallel(Level::Thread) => 2,
         AxisKind::Parallel(Level::Warp) => 3,

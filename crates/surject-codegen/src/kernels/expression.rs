@@ -75,6 +75,9 @@ pub struct LoopInfo {
     pub parallel: bool,
 }
 
+/// How many elements apart neighbours are said to lie where that depends on data.
+pub const ANYWHERE: i64 = 1 << 32;
+
 /// How far apart neighbours along a loop lie in a tensor that is loaded or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stride {
@@ -161,7 +164,7 @@ impl Expression {
     pub(crate) fn is_typed(&self) -> bool {
         let of = |buf: &Buf| self.memory.get(buf).map(|m| m.1);
         let loads = self.nodes().into_iter().all(|n| match &self.dag[n].node {
-            Node::Load { buf, .. } => of(buf) == Some(self.dag[n].dtype),
+            Node::Load { buf, .. } | Node::Gather { buf, .. } => of(buf) == Some(self.dag[n].dtype),
             _ => true,
         });
         loads && self.outputs.iter().all(|o| of(&o.to) == Some(self.dag[o.root].dtype))
@@ -228,6 +231,10 @@ impl Expression {
         let tensor = |buf: Buf| self.memory.get(&buf).map(|m| m.0);
         let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
             Node::Load { buf, address, .. } => Some((*buf, address.coeff(l), false)),
+            Node::Gather { buf, offset, .. } if self.dag[*offset].deps.contains(l) => {
+                Some((*buf, ANYWHERE, false))
+            }
+            Node::Gather { buf, address, .. } => Some((*buf, address.coeff(l), false)),
             _ => None,
         });
         let stores = self.outputs.iter().map(|o| (o.to, o.address.coeff(l), true));
@@ -248,8 +255,22 @@ impl Expression {
 
     /// That of a load.
     pub(crate) fn load_info(&self, node: NodeId) -> Option<AccessInfo> {
-        let Node::Load { buf, address, guards } = &self.dag[node].node else { return None };
-        Some(AccessInfo { guarded: !guards.is_empty(), ..self.access_info(*buf, address)? })
+        match &self.dag[node].node {
+            Node::Load { buf, address, guards } => {
+                Some(AccessInfo { guarded: !guards.is_empty(), ..self.access_info(*buf, address)? })
+            }
+            Node::Gather { buf, address, offset, guards } => {
+                let info = self.access_info(*buf, address)?;
+                let (of_offset, deps) = (self.dag[*offset].deps, self.dag[node].deps);
+                let mut strides = info.strides.clone();
+                strides.retain(|s| !of_offset.loops().any(|l| self.name(l) == s.0));
+                strides.extend(of_offset.loops().map(|l| (self.name(l), ANYWHERE)));
+                let all = self.memory.get(buf)?.2 as f64;
+                let elements = self.dag.points(deps).min(all);
+                Some(AccessInfo { guarded: !guards.is_empty(), elements, strides, ..info })
+            }
+            _ => None,
+        }
     }
 
     fn access_info(&self, buf: Buf, address: &Lin) -> Option<AccessInfo> {

@@ -49,6 +49,8 @@ pub struct Arithmetic {
     pub lane_permute_width: usize,
     /// Does it join the truths of a vector by one instruction?
     pub has_truth_vectors: bool,
+    /// Does it convert floats to integers of 8 and 16 bits, the nearest there are?
+    pub has_narrow_conversions: bool,
     /// Does it call the functions of one float that the runtime has ([`runtime_function`])? They do what formulas leave.
     pub has_functions: bool,
 }
@@ -131,7 +133,7 @@ fn value(
     Ok(match &statement.op {
         Op::Unary(op, x) => Some(unary(lines, arithmetic, *op, *x)?),
         Op::Binary(op, x, y) => Some(binary(lines, arithmetic, *op, *x, *y)?),
-        Op::Convert(x) => Some(convert(lines, *x, result.dtype)),
+        Op::Convert(x) => Some(convert(lines, arithmetic, *x, result.dtype)),
         Op::ReducePrecision(exponent, mantissa, x) => {
             Some(float::reduce_precision(lines, *exponent, *mantissa, *x))
         }
@@ -205,14 +207,14 @@ fn binary(
 }
 
 /// A value as another element type.
-fn convert(lines: &mut Lines<'_>, x: Value, to: DType) -> Value {
+fn convert(lines: &mut Lines<'_>, arithmetic: Arithmetic, x: Value, to: DType) -> Value {
     let from = lines.ty(x).dtype;
     if from == to {
         return x;
     }
     if is_narrow(from) {
         let wide = lines.convert(x, DType::F32);
-        return convert(lines, wide, to);
+        return convert(lines, arithmetic, wide, to);
     }
     match (from, to) {
         (_, DType::I1) => {
@@ -221,7 +223,7 @@ fn convert(lines: &mut Lines<'_>, x: Value, to: DType) -> Value {
         }
         (DType::I1, _) => {
             let byte = lines.convert(x, DType::U8);
-            convert(lines, byte, to)
+            convert(lines, arithmetic, byte, to)
         }
         // Through more bits than twice those of the result, or to an odd last bit: so nothing is rounded twice.
         (DType::F64, DType::F16 | DType::BF16) => {
@@ -231,20 +233,22 @@ fn convert(lines: &mut Lines<'_>, x: Value, to: DType) -> Value {
         (DType::I64 | DType::U64, DType::F16 | DType::BF16) => {
             let wide = integer::sticky(lines, x);
             let wide = lines.convert(wide, DType::F64);
-            convert(lines, wide, to)
+            convert(lines, arithmetic, wide, to)
         }
         (_, DType::F16 | DType::BF16) if from.is_int() => {
             let wide = wide_integer(from);
             let wide = lines.convert(x, wide);
             let wide = lines.convert(wide, DType::F64);
-            convert(lines, wide, to)
+            convert(lines, arithmetic, wide, to)
         }
         (_, DType::F32 | DType::F64) if from.is_int() => {
             let wide = wide_integer(from);
             let wide = lines.convert(x, wide);
             lines.convert(wide, to)
         }
-        (DType::F32 | DType::F64, _) if to.is_int() && to.size() < 4 => {
+        (DType::F32 | DType::F64, _)
+            if to.is_int() && to.size() < 4 && !arithmetic.has_narrow_conversions =>
+        {
             let wide = lines.convert(x, wide_integer(to));
             let (low, high) = integer::ends(to);
             let (low, high) = (lines.integer(low, wide), lines.integer(high, wide));

@@ -13,6 +13,7 @@ mod joint;
 mod keys;
 mod meet;
 mod pack;
+mod partial;
 mod parts;
 mod pieces;
 mod place;
@@ -70,7 +71,7 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
     let mut b = Builder::new(name);
     let (mut memory, mut tensors) = (BTreeMap::new(), Vec::new());
     let loads = expression.nodes().into_iter().filter_map(|n| match expression.dag[n].node {
-        Node::Load { buf, .. } => Some(buf),
+        Node::Load { buf, .. } | Node::Gather { buf, .. } => Some(buf),
         _ => None,
     });
     let loaded: HashSet<Buf> = loads.chain(resolved.values.marks()).collect();
@@ -87,7 +88,10 @@ pub fn lower(name: &str, expression: &Expression, schedule: &Schedule) -> Result
         memory.insert(buf, b.parameter(tensor.to_string(), dtype, elements, access));
         tensors.push(tensor);
     }
+    let is_range = resolved.points.iter().any(|a| a.kind == AxisKind::Ranged);
+    let range = is_range.then(|| [b.size(), b.size()]);
     let mut lowering = Lowering::new(expression, &resolved, b, memory);
+    lowering.range = range;
     match (&resolved.contraction, &resolved.transpose, &resolved.scan, &resolved.multiply) {
         (Some(contraction), ..) => lowering.contraction(contraction)?,
         (None, Some(transpose), ..) => lowering.transpose(transpose)?,
@@ -121,6 +125,8 @@ struct Lowering<'a> {
     warp: Option<Value>,
     /// The number of the task, where tasks share several loops.
     task: Option<Value>,
+    /// Between which iterations a kernel of a range runs.
+    range: Option<[Value; 2]>,
     frames: Vec<Frame>,
     /// The loops that are open.
     opened: Vec<LoopKind>,
@@ -170,6 +176,7 @@ impl<'a> Lowering<'a> {
             thread: None,
             warp: None,
             task: None,
+            range: None,
             frames: vec![Frame::default()],
             opened: Vec::new(),
             shared: HashMap::new(),
@@ -237,6 +244,7 @@ impl<'a> Lowering<'a> {
         for part in self.parts_of_points(axis)? {
             let opened = self.open_part(axis, &part, &[])?;
             self.fill_panels(&axis.name)?;
+            self.prefetch_chosen(axis)?;
             if self.adding.is_none() {
                 self.accumulate(&axis.name, axes, i + 1)?;
             }
@@ -268,6 +276,14 @@ impl<'a> Lowering<'a> {
                 let own = self.part(axis, agent);
                 self.bind(axis, own)?;
                 return Ok(None);
+            }
+            AxisKind::Ranged => {
+                let [first, end] =
+                    self.range.ok_or_else(|| CodegenError::malformed("a range without sizes"))?;
+                let (variable, carried) = self.b.open_for(first, end, 1, LoopKind::Serial, inits);
+                self.opened.push(LoopKind::Serial);
+                self.bind(axis, variable.into())?;
+                return Ok(Some(carried));
             }
             AxisKind::Parallel(Level::Task) if self.tasks() > 1 => return self.open_task(axis),
             AxisKind::Parallel(level) => LoopKind::Parallel(level),
@@ -402,6 +418,8 @@ impl<'a> Lowering<'a> {
         Ok(self.b.broadcast(value, lanes))
     }
 
+    /// The value of a node where the loops are.
+    /// It is long because it is flat: one arm a kind of node.
     fn node(&mut self, id: NodeId) -> Lowered<Value> {
         let expression = self.expression;
         let data = &expression.dag[id];
@@ -480,9 +498,13 @@ impl<'a> Lowering<'a> {
             Node::Reduce { op, .. } if data.deps.meets(self.in_tail()) => self.b.splat(op.neutral(dtype), 1),
             Node::Reduce { .. } if self.sums.contains_key(&id) => self.load_of_sums(id)?,
             Node::Reduce { op, body, .. } => self.reduce(id, *op, *body, lanes)?,
-            Node::Gather { .. } | Node::Param(..) => {
-                return Err(CodegenError::unsupported("a gather inside of an expression of the kernel IR"));
+            Node::Gather { guards, .. } if self.is_nowhere(guards) => self.b.splat(Scalar::zero(dtype), 1),
+            Node::Gather { buf, address, offset, guards } => {
+                let offset = Some(self.value(*offset)?);
+                let place = Place { offset, ..self.place(*buf, address, guards, data.deps)? };
+                self.b.load(place, ty)
             }
+            Node::Param(..) => return Err(CodegenError::malformed("a parameter outside of its function")),
         })
     }
 

@@ -48,12 +48,8 @@ pub trait Native: Machine {
         Vec::new()
     }
 
-    /// Is a kernel of the machine's choice at least as fast as what [`crate::lower()`] makes of rows that run by themselves, for which
-    /// everything else that they need is stored? An error says why not, or why nobody knows.
-    fn takes_rows(&self, expression: &Expression) -> Result<(), &'static str>;
-
-    /// The same of rows of which kernels that run together do some at a time: the schedule whose tasks are these parts.
-    fn takes_parts(&self, _: &Expression, _: &Parts) -> Result<Schedule, &'static str> {
+    /// The schedule of rows of which kernels that run together do some at a time: its tasks are these parts.
+    fn parts_of_rows(&self, _: &Expression, _: &Parts) -> Result<Schedule, &'static str> {
         Err("kernels of the machine run by themselves")
     }
 
@@ -74,7 +70,7 @@ pub trait Native: Machine {
         Err("kernels of the machine run by themselves")
     }
 
-    /// Does [`Native::takes_rows`] take these rows, and are they so short that each lane has one? Then what is computed from
+    /// Are these rows so short that each lane has one? Then what is computed from
     /// their sums is in lanes too, and no part of them is better stored first.
     fn has_rows_in_lanes(&self, expression: &Expression) -> bool;
 }
@@ -93,16 +89,13 @@ pub struct Parts {
 /// Which kernels of a compiled program come from the kernel IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
-    /// Those that [`crate::lower()`] does not make by itself: products and scans.
-    Needed,
-    /// Those of the assignments that have a schedule of the user, and those that the machine takes ([`Native::takes`]).
+    /// Those of all assignments, once it is decided what is stored and what runs together.
     Chosen,
-    /// Those of all assignments and library operations that have kernels: by the machine's choice where the user gives no
-    /// schedule.
+    /// Those of all assignments and library operations that have kernels, each by itself.
     All,
 }
 
-/// Kernels of a compiled program that the kernel IR makes, in place of those of [`crate::lower()`].
+/// How the kernel IR makes kernels of a compiled program.
 #[derive(Clone)]
 pub struct Scheduled {
     /// Whose strategies choose the schedules that are not given, and who writes the kernels.

@@ -29,6 +29,8 @@ pub struct Made {
     pub choice: String,
     /// What the machine's model says of it, in cycles; nothing of a schedule that was given.
     pub cost: Option<f64>,
+    /// The schedule.
+    pub schedule: Schedule,
     /// The kernel and its tensors.
     pub launch: Launch,
 }
@@ -188,7 +190,7 @@ fn one(
         launch.kernel = joined(runs(launch.kernel, machine.vector_bytes()));
     }
     surject_kernel::verify(&launch.kernel).map_err(|error| CodegenError::malformed(error.to_string()))?;
-    Ok(Made { choice, cost, launch })
+    Ok(Made { choice, cost, schedule, launch })
 }
 
 /// Runs kernels.

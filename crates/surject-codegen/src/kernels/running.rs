@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::scan::only_scan;
 use crate::expression::address::LoopId;
 use crate::expression::dag::NodeId;
-use crate::schedule::blocks;
+use crate::expression::partial_sums;
 use crate::schedule::scan::Scan;
 use std::fmt;
 use surject_ir::AccOp;
@@ -80,7 +80,7 @@ impl Scanned {
     pub fn block(&self, steps: i64) -> Option<i64> {
         /// Fewer steps are no block.
         const LEAST: i64 = 32;
-        blocks::halfway(steps, LEAST).filter(|_| self.sums_floats)
+        partial_sums::halfway(steps, LEAST).filter(|_| self.sums_floats)
     }
 }
 
@@ -174,7 +174,7 @@ impl Expression {
             length: dag.extent(scan.along),
             bytes: sizes.map(|dtype| joined_in(dtype, scan.op).size()).max().unwrap_or(1),
             values: dag.all_reachable(&roots).len(),
-            sums_floats: blocks::round(scan.op, dtype),
+            sums_floats: partial_sums::round(scan.op, dtype),
             compares_floats: dtype.is_float() && matches!(scan.op, AccOp::Max | AccOp::Min),
         })
     }

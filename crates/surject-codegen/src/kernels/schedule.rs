@@ -9,6 +9,8 @@
 //! jam i1.i               // its iterations run in step: reductions inside run once, for all of them
 //! peel i0.o              // its iterations in which all guards hold are a loop by themselves, without these guards
 //! triangular k0          // a loop ends where a mask or a guard makes the rest the same, which depends on other loops
+//! partial k0.o by 128    // so many iterations of a sum's loop are a block, which begins anew and is added to what is so far (blocks of
+//!                        // blocks: `by 4096 128`); without `by` the loop itself begins anew for each iteration around it
 //! fma k0                 // the products that a reduction sums are added without being rounded
 //! pack v1 at i0.o        // what the loops inside read of a tensor is copied when an iteration begins
 //! accumulate k0.o at i0.o // the loops of a reduction down to this one run when an iteration of the other begins, outside
@@ -18,7 +20,8 @@
 //! inverse i1             // quotients by what does not depend on a loop are products with the inverse
 //! nontemporal            // results go past the caches: they would fetch lines that are stored as a whole
 //! prefetch v0 by 2048    // the elements of a tensor so far behind those that are loaded in lanes are prefetched, line by line;
-//!                        // `in k0`: those that the reduction over a loop loads; `soon`: into the second cache
+//!                        // `in k0`: those that the reduction over a loop loads; `soon`: into the second cache; `along i0 by 8`:
+//!                        // the lines that indices choose so many iterations of a loop later
 //! ```
 //!
 //! `contract i0 i1 k0 tile 64 128 32 thread 8 4` is a schedule by itself, for a sum of products: of the loops over its
@@ -45,6 +48,9 @@
 //! lines 128 block 32 keys` is one for a CPU: a task has 128 lines, whose vectors of 16 lanes are scanned one after the other, in
 //! blocks of 32 vectors that begin anew, and floats are compared as integers; with `across i1` lanes are neighbours along `i1`.
 //!
+//! `range i0` makes a kernel of a range: it has two sizes, between which the iterations of its outermost loop are that it runs, one
+//! after the other.
+//!
 //! Threads and warps share loops over the points, and reductions: every loop that is `parallel … thread` is shared by the
 //! same threads, every loop that is `parallel … warp` by the same warps of a block. They stand directly inside of the
 //! blocks and run all other loops each. Several loops over the points may be `parallel … thread`, where one has few
@@ -68,8 +74,10 @@ use surject_kernel::Level;
 mod accumulate;
 mod by_parts;
 mod check;
+mod describe;
 mod keep;
 mod pack;
+pub(crate) mod partial;
 mod place;
 mod prefetch;
 mod text;
@@ -84,6 +92,7 @@ pub(crate) use pack::{Panel, PanelLoop};
 use place::Misfit;
 pub use place::{ScheduleError, Span};
 pub use prefetch::Ahead;
+pub(crate) use prefetch::Prefetched;
 pub use text::Schedules;
 pub(crate) use triangle::{TailTerms, Triangle, Unmarked, is_zero};
 pub(crate) use values::Values;
@@ -98,6 +107,8 @@ pub enum Directive {
     Order(Vec<String>),
     /// The iterations run at the same time.
     Parallel(String, Level),
+    /// The iterations are those from one size of the kernel on to the other.
+    Range(String),
     /// The iterations are lanes.
     Vectorise(String),
     /// The iterations are written out.
@@ -108,6 +119,13 @@ pub enum Directive {
     Peel(String),
     /// What lies in a tail of the loop is left out: it has triangular bounds.
     Triangular(String),
+    /// A loop of a sum of floats in blocks, each of which begins anew.
+    Partial {
+        /// The loop.
+        name: String,
+        /// So many of its iterations are a block, the largest first; without any the loop as a whole is one.
+        blocks: Vec<i64>,
+    },
     /// The products that the reductions over this loop sum are added without being rounded.
     Fma(String),
     /// What the loops inside of one read of a tensor, or need of a factor of products, is copied or computed when an iteration
@@ -165,11 +183,17 @@ impl fmt::Display for Directive {
             Directive::Split(name, by) => write!(f, "split {name} by {by}"),
             Directive::Order(names) => write!(f, "order {}", names.join(" ")),
             Directive::Parallel(name, level) => write!(f, "parallel {name} {level}"),
+            Directive::Range(name) => write!(f, "range {name}"),
             Directive::Vectorise(name) => write!(f, "vectorise {name}"),
             Directive::Unroll(name) => write!(f, "unroll {name}"),
             Directive::Jam(name) => write!(f, "jam {name}"),
             Directive::Peel(name) => write!(f, "peel {name}"),
             Directive::Triangular(name) => write!(f, "triangular {name}"),
+            Directive::Partial { name, blocks } if blocks.is_empty() => write!(f, "partial {name}"),
+            Directive::Partial { name, blocks } => {
+                let blocks: Vec<String> = blocks.iter().map(i64::to_string).collect();
+                write!(f, "partial {name} by {}", blocks.join(" "))
+            }
             Directive::Fma(name) => write!(f, "fma {name}"),
             Directive::Pack { tensor, at } => write!(f, "pack {tensor} at {at}"),
             Directive::Accumulate { blocks, at } => write!(f, "accumulate {blocks} at {at}"),
@@ -212,6 +236,7 @@ pub(crate) enum AxisKind {
     Unrolled,
     Jammed,
     Parallel(Level),
+    Ranged,
     Lanes,
 }
 
@@ -346,6 +371,7 @@ fn resolved(expression: &Expression, schedule: &Schedule) -> Result<Resolved, Mi
     let sharing = check(expression, &nests).map_err(|Unfit { name, message }| {
         let says = |d: &Directive| match d {
             Directive::Parallel(n, _)
+            | Directive::Range(n)
             | Directive::Vectorise(n)
             | Directive::Unroll(n)
             | Directive::Jam(n) => *n == name,
@@ -411,11 +437,13 @@ fn apply(
         Directive::Parallel(name, level) => {
             each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Parallel(*level)))
         }
+        Directive::Range(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Ranged)),
         Directive::Vectorise(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Lanes)),
         Directive::Unroll(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Unrolled)),
         Directive::Jam(name) => each(name, &mut |axes, at| become_kind(axes, at, AxisKind::Jammed)),
         Directive::Peel(_)
         | Directive::Triangular(_)
+        | Directive::Partial { .. }
         | Directive::Fma(_)
         | Directive::Pack { .. }
         | Directive::Accumulate { .. }
@@ -509,6 +537,7 @@ fn become_kind(axes: &mut [Axis], at: usize, kind: AxisKind) -> Result<(), Fault
         AxisKind::Unrolled => Some("unrolled"),
         AxisKind::Jammed => Some("jammed"),
         AxisKind::Parallel(_) => Some("parallel"),
+        AxisKind::Ranged => Some("that of a range"),
         AxisKind::Lanes => Some("vectorised"),
     };
     if let Some(already) = already {

@@ -67,8 +67,8 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
     let outer: Vec<LoopId> = loops.into_iter().enumerate().filter(|l| l.0 != axis).map(|l| l.1).collect();
     let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
     let schedule = schedule::choose(&dag, &outputs, &outer, target);
-    let kernel = rows::whole(dag, outputs, schedule, outer.into_iter().collect(), None, target)?;
-    Ok(Some(Kernel { summary: format!("{}, sorted along {axis}", kernel.summary), ..kernel }))
+    let kernel = rows::whole(dag, outputs, schedule, outer.into_iter().collect());
+    Ok(Some(Kernel { summary: format!(", sorted along {axis}"), ..kernel }))
 }
 
 /// What comes before what.

@@ -79,6 +79,15 @@ pub fn inline(call: &Call<'_>, region: &Region, dag: Dag) -> Result<(Dag, Inline
         };
         results.push(parts);
     }
+    let roots: Vec<NodeId> = results.iter().flat_map(|p: &Parts| [Some(p.re), p.im]).flatten().collect();
+    let is_scalar = |n: &NodeId| match &dag[*n].node {
+        Node::Load { address, guards, .. } => guards.is_empty() && address.terms.is_empty(),
+        Node::Gather { .. } | Node::Index(_) | Node::Guarded { .. } | Node::Reduce { .. } => false,
+        _ => true,
+    };
+    if !dag.all_reachable(&roots).iter().all(is_scalar) {
+        return Err(CodegenError::unsupported("a loop inside the scalar function of a library call"));
+    }
     Ok((dag, Inlined { here, params, results }))
 }
 

@@ -3,6 +3,7 @@
 //! On several threads updates are shared in one of two ways: long lines are cut, and every task has a piece of all of them
 //! ([`tasks_of_lines`]); or the updates are cut, and every task accumulates into a tensor of its own ([`Copies`]).
 
+use crate::code::Prefetched;
 use crate::code::{Op, TASK, Value};
 use crate::expression::address::Lin;
 use crate::expression::dag::{Buf, Dag, Node, buf};
@@ -14,7 +15,6 @@ use crate::lower::kernel::Kernel;
 use crate::lower::rows;
 use crate::lower::units::share_of_task;
 use crate::machine::elem::{Elem, Type};
-use crate::schedule::prefetch::PrefetchHint;
 use crate::schedule::{self, gathered_lines};
 use crate::{CodegenError, Target};
 use surject_index::Space;
@@ -195,12 +195,12 @@ impl Scatter<'_> {
             let size = w.em.int(size);
             let first = w.arith(scope, "arith.muli", first, size);
             let place = w.element(scope, *to, first, Elem::I8);
-            crate::lower::gathered_lines::prefetch_bytes(
+            crate::lower::prefetch::prefetch_bytes(
                 &mut w.em,
                 scope,
                 (place, bytes),
                 Elem::I8,
-                PrefetchHint::Soon,
+                Prefetched::Read(2),
             );
         }
         Ok(())
@@ -491,7 +491,7 @@ impl Copies {
         let outputs =
             vec![Output { to: buf(call.target()?), address: Lin::var(l), root, join: Some(self.op) }];
         let schedule = schedule::choose(&dag, &outputs, &[l], target);
-        rows::whole(dag, outputs, schedule, [l].into_iter().collect(), None, target)
+        Ok(rows::whole(dag, outputs, schedule, [l].into_iter().collect()))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Constants, values that are repeated over lanes, and affine expressions.
 
 use crate::code::{Elements, Literal, Op, Value};
-use crate::expression::address::{Lin, LoopId};
 use crate::lower::emit::{At, Bounds, Emitter, Scope, ScopeId, Val};
-use crate::machine::elem::{Elem, Type};
+use crate::machine::elem::Elem;
 use surject_ir::{DType, Scalar};
 
 impl<'a> Emitter<'a> {
@@ -87,67 +86,5 @@ impl<'a> Emitter<'a> {
         let name = self.op(at.scope, Op::cast("vector.broadcast", value.ssa, from, to));
         self.scopes[at.scope.0].broadcasts.insert(key, name);
         name
-    }
-
-    /// An affine expression as an `i64`; that of lane 0 where a loop is a vector.
-    pub fn lin(&mut self, lin: &Lin, scope: ScopeId) -> Value {
-        if lin.terms.is_empty() {
-            return self.int(lin.offset);
-        }
-        let home = self.home(scope, lin.loops());
-        if let Some(name) = self.scopes[home.0].lins.get(lin) {
-            return *name;
-        }
-        let inner: Vec<(LoopId, Value)> = self.scopes[home.0].binds.clone();
-        let (mine, rest): (Vec<_>, Vec<_>) = lin.terms.iter().partition(|t| inner.iter().any(|b| b.0 == t.0));
-        if mine.is_empty() {
-            // A defect of the schedule, which the caller reports: no scope binds the loops that are left.
-            self.unbound = true;
-            return self.int(lin.offset);
-        }
-        let rest = Lin { terms: rest, offset: lin.offset };
-        let mut sum = (rest != Lin::default()).then(|| {
-            let outer = self.parent(home);
-            self.lin(&rest, outer)
-        });
-        for (l, c) in mine {
-            let Some((_, iv)) = inner.iter().find(|b| b.0 == l) else { continue };
-            let term = if c == 1 {
-                *iv
-            } else {
-                let c = self.int(c);
-                self.arith(home, "arith.muli", *iv, c)
-            };
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => self.arith(home, "arith.addi", sum, term),
-            });
-        }
-        let name = sum.unwrap_or_else(|| self.int(0));
-        self.scopes[home.0].lins.insert(lin.clone(), name);
-        name
-    }
-
-    /// An affine expression over the lanes as integers of this type.
-    pub fn lin_vector(&mut self, lin: &Lin, elem: Elem, at: At) -> Value {
-        let base = self.lin(lin, at.scope);
-        let home = self.home(at.scope, lin.loops());
-        let narrow = if elem == Elem::I64 {
-            base
-        } else {
-            self.op(home, Op::cast("arith.trunci", base, Type::I64, elem.ty(1)))
-        };
-        if at.lanes == 1 {
-            return narrow;
-        }
-        let at = At { scope: home, lanes: at.lanes };
-        let spread = self.spread(&Val { ssa: narrow, lanes: 1 }, elem, at);
-        match self.vector_loop(home, lin.loops()) {
-            None => spread,
-            Some((l, _)) => {
-                let steps = self.steps(elem, lin.coeff(l), at.lanes);
-                self.op(home, Op::same("arith.addi", [spread, steps], elem.ty(at.lanes)))
-            }
-        }
     }
 }

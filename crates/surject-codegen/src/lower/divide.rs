@@ -1,21 +1,10 @@
 //! Division without an instruction for it: of integers, of which machines divide one at a time, by constants, and by
 //! what many quotients share.
 
-use crate::CodegenError;
 use crate::code::{Op, Value};
-use crate::expression::dag::{Node, NodeId};
-use crate::lower::emit::{At, Emitter, Val};
+use crate::lower::emit::{At, Emitter};
 use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, DType, Scalar};
-
-/// The inverse of a divisor that many quotients share, as a sum of two floats of one sign.
-#[derive(Clone, Debug)]
-pub(crate) struct Inverse {
-    high: Val,
-    low: Val,
-    /// Is any of these divisors one for which that does not hold? An `i1`.
-    unusual: Value,
-}
 
 /// How far a reciprocal is kept below the true one, so that no quotient is too large: more than what it, its factors
 /// and its product are wrong by together.
@@ -134,100 +123,6 @@ impl Emitter<'_> {
     fn times_parts(&mut self, at: At, elem: Elem, x: Value, [high, low]: &[Value; 2]) -> Value {
         let less = self.bin(at, "arith.mulf", x, *low, elem);
         self.op(at.scope, Op::same("math.fma", [x, *high, less], elem.ty(at.lanes)))
-    }
-
-    /// The quotient of floats by a value that is known further out, so that many quotients share its inverse: a product
-    /// with that, in two parts. It is rounded once but for what is smaller by as many bits as a float has, so it is the
-    /// quotient, or in rare cases its neighbour. The parts have the same sign: zeros and infinities stay what they are.
-    pub(crate) fn divide_again(
-        &mut self,
-        at: At,
-        quotient: NodeId,
-        y: NodeId,
-        x: Value,
-    ) -> Result<Option<Value>, CodegenError> {
-        /// Vectors of quotients that are worth an inverse.
-        const SHARED: i64 = 8;
-        let (dag, dtype) = (self.dag, self.dag[quotient].dtype);
-        let elem = Elem::of(dtype);
-        let home = self.home(at.scope, dag[y].deps);
-        if at.lanes == 1 || !matches!(dtype, DType::F32 | DType::F64) {
-            return Ok(None);
-        }
-        if let Node::Const(by) = dag[y].node {
-            return Ok(self.divide_by_constant(at, elem, x, by.as_f64()));
-        }
-        if home == at.scope {
-            return Ok(None);
-        }
-        let own = |l| !dag[y].deps.contains(l);
-        let shared = dag[quotient].deps.loops().filter(|&l| own(l));
-        let shared = shared.fold(1i64, |n, l| n.saturating_mul(dag.extent(l)));
-        let in_lanes = self.vector_loop(at.scope, dag[quotient].deps).is_some_and(|v| own(v.0));
-        let vectors = if in_lanes { shared / at.lanes as i64 } else { shared };
-        if vectors < SHARED {
-            return Ok(None);
-        }
-        let divisor = self.value(y, at.scope)?;
-        let inverse = self.inverse(&divisor, elem, At { scope: home, lanes: divisor.lanes });
-        let outside = At { scope: home, lanes: at.lanes };
-        let [high, low, by] = [&inverse.high, &inverse.low, &divisor].map(|v| self.spread(v, elem, outside));
-        let near = self.times_parts(at, elem, x, &[high, low]);
-        let scope = self.open(at.scope, Vec::new(), None);
-        let other = self.bin(At { scope, lanes: at.lanes }, "arith.divf", x, by, elem);
-        Ok(Some(self.close_either(scope, inverse.unusual, elem.ty(at.lanes), other, near)))
-    }
-
-    /// As [`Emitter::divide_again`], by what is known here. The inverse of a power of two has one part.
-    fn divide_by_constant(&mut self, at: At, elem: Elem, x: Value, by: f64) -> Option<Value> {
-        let [high, low] = inverse_of_constant(by, elem)?;
-        if low == 0.0 {
-            let inverse = self.float(at, elem, high);
-            return Some(self.bin(at, "arith.mulf", x, inverse, elem));
-        }
-        let parts = [high, low].map(|part| self.float(at, elem, part));
-        Some(self.times_parts(at, elem, x, &parts))
-    }
-
-    /// The inverse of a divisor, where that is known: rounded towards zero, and what is missing to it, which is never
-    /// zero so that an infinity times it is one. Divisors that are far from 1 are unusual: no part may underflow.
-    fn inverse(&mut self, divisor: &Val, elem: Elem, at: At) -> Inverse {
-        if let Some(known) = self.inverses.get(&divisor.ssa) {
-            return known.clone();
-        }
-        let y = &divisor.ssa;
-        let (far, little, bits) = match elem {
-            Elem::F64 => (400, -120, Elem::I64),
-            _ => (60, -60, Elem::I32),
-        };
-        let ty = elem.ty(at.lanes);
-        let [one, zero, least, most, little] =
-            [1.0, 0.0, 2f64.powi(-far), 2f64.powi(far), 2f64.powi(little)].map(|c| self.float(at, elem, c));
-        // What an inverse leaves of 1 is a float.
-        let rest = |em: &mut Self, inverse: Value| {
-            let minus = em.un(at, "arith.negf", inverse, elem);
-            em.op(at.scope, Op::same("math.fma", [minus, *y, one], ty))
-        };
-        let nearest = self.bin(at, "arith.divf", one, *y, elem);
-        let left = rest(self, nearest);
-        let above = self.cmpf(at, "olt", left, zero, elem);
-        let number = self.cast(at, "arith.bitcast", nearest, elem, bits);
-        let unit = self.integer(at, bits, 1);
-        let below = self.bin(at, "arith.subi", number, unit, bits);
-        let below = self.cast(at, "arith.bitcast", below, bits, elem);
-        let high = self.select(at, above, below, nearest, elem);
-        let left = rest(self, high);
-        let left = self.bin(at, "arith.maximumf", left, little, elem);
-        let low = self.bin(at, "arith.mulf", left, high, elem);
-        let size = self.un(at, "math.absf", *y, elem);
-        // No number is neither less nor more, but it is unusual.
-        let [near, far] = [("ult", &least), ("ugt", &most)].map(|(p, c)| self.cmpf(at, p, size, *c, elem));
-        let unusual = self.bin(at, "arith.ori", near, far, Elem::I1);
-        let unusual = self.any_lane(at, unusual);
-        let part = |ssa| Val { ssa, lanes: at.lanes };
-        let inverse = Inverse { high: part(high), low: part(low), unusual };
-        self.inverses.insert(divisor.ssa, inverse.clone());
-        inverse
     }
 }
 

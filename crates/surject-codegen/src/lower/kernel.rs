@@ -1,12 +1,12 @@
 //! A kernel, and what all kernels begin and end with.
 
-use crate::CodegenError;
 use crate::code::{Declaration, Function, Index, Op, POINTERS, Statement};
-use crate::expression::dag::{Buf, NodeId};
-use crate::expression::output::{Output, buffers};
+use crate::expression::dag::Buf;
+use crate::expression::output::Output;
 use crate::lower::emit::Emitter;
 use crate::lower::recipe::Recipe;
 use crate::machine::elem::Type;
+use crate::normalise::pulled::Pulled;
 use std::sync::Arc;
 
 /// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run
@@ -37,6 +37,8 @@ pub struct Kernel {
     pub cold: bool,
     /// The registers of its widest vectors, for which one operation of the text is as many instructions.
     pub registers: usize,
+    /// What it computes, while the machine has not made it yet: it has no body then.
+    pub(crate) rows: Option<Arc<Pulled>>,
     /// What it was made from, if its work can be cut.
     pub recipe: Option<Arc<Recipe>>,
     /// Tensors that may have the memory of the output: of each the kernel reads the elements at the address of the
@@ -85,6 +87,7 @@ impl Kernel {
             loss: None,
             cold: false,
             registers: 1,
+            rows: None,
             recipe: None,
             in_place: Vec::new(),
             copies: false,
@@ -114,13 +117,6 @@ pub fn written(outputs: &[Output]) -> Vec<Buf> {
     all
 }
 
-/// Names the pointers of every tensor that is read, after those that are written.
-pub fn bind_pointers(em: &mut Emitter<'_>, written: &[Buf], roots: &[NodeId]) -> Vec<Buf> {
-    let buffers = buffers(em.dag, written, roots);
-    name_pointers(em, &buffers);
-    buffers
-}
-
 /// Loads the pointers of these tensors, which stand in this order at `%ptrs`.
 pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
     let root = em.root();
@@ -130,21 +126,4 @@ pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
         let pointer = em.op(root, Op::load(at, Type::Pointer));
         em.pointers.insert(buf, pointer);
     }
-}
-
-/// The kernel of an emitter whose scopes are closed.
-pub fn finish(
-    mut em: Emitter<'_>,
-    buffers: Vec<Buf>,
-    tasks: i64,
-    writes: Vec<Buf>,
-    summary: String,
-) -> Result<Kernel, CodegenError> {
-    if em.unbound {
-        return Err(CodegenError::malformed("a loop is used where it is not open"));
-    }
-    em.fence();
-    let (body, declarations) = em.finish();
-    let declarations = declarations.into_iter().collect();
-    Ok(Kernel { declarations, ..Kernel::plain(body, tasks, buffers, writes, summary) })
 }

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::code::{Declaration, Op, Saturation, Symbol, Value};
-use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::lower::emit::{At, Emitter};
 use crate::lower::halves::Payload;
 use crate::lower::math;
 use crate::machine::elem::{Elem, Type};
@@ -56,12 +56,6 @@ impl Emitter<'_> {
     /// A comparison of floats.
     pub fn cmpf(&mut self, at: At, predicate: &'static str, a: Value, b: Value, elem: Elem) -> Value {
         self.op(at.scope, Op::Compare { name: "arith.cmpf", predicate, sides: [a, b], ty: elem.ty(at.lanes) })
-    }
-
-    /// Are two scalars equal?
-    pub(crate) fn equal(&mut self, scope: ScopeId, a: Value, b: Value, elem: Elem) -> Value {
-        let at = At { scope, lanes: 1 };
-        if elem == elem.int() { self.cmpi(at, "eq", a, b, elem) } else { self.cmpf(at, "oeq", a, b, elem) }
     }
 
     /// A conversion operation between register types.

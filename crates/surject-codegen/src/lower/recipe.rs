@@ -9,16 +9,16 @@ use crate::Target;
 use crate::expression::address::{Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
+use crate::lower::rows;
 use crate::machine::elem::Elem;
 use crate::normalise::pulled::Pulled;
 use crate::schedule::columns::Columns;
-use crate::schedule::term_cache::TermCache;
 use crate::schedule::{self, Schedule};
 
 /// What a kernel was made from.
 #[derive(Clone, Debug)]
 pub enum Recipe {
-    /// A kernel of the row emitter.
+    /// Points, in rows.
     Row {
         /// The expression.
         dag: Dag,
@@ -28,8 +28,6 @@ pub enum Recipe {
         schedule: Schedule,
         /// The loops that may be cut.
         free: LoopSet,
-        /// What a reduction keeps for the output.
-        term_cache: Option<TermCache>,
     },
     /// Reductions down columns.
     Columns(Columns),
@@ -169,17 +167,15 @@ impl Accesses<'_> {
         }
     }
 
-    /// Everything that some nodes load, but from one tensor.
-    fn read(&mut self, roots: &[NodeId], but: Option<Buf>) {
+    /// Everything that some nodes load.
+    fn read(&mut self, roots: &[NodeId]) {
         for id in self.dag.all_reachable(roots) {
             let (buf, address) = match &self.dag[id].node {
                 Node::Load { buf, address, .. } => (*buf, Some(address)),
                 Node::Gather { buf, .. } => (*buf, None),
                 _ => continue,
             };
-            if Some(buf) != but {
-                self.loads(buf, Elem::in_memory(self.dag[id].dtype).size(), address);
-            }
+            self.loads(buf, Elem::in_memory(self.dag[id].dtype).size(), address);
         }
     }
 }
@@ -196,8 +192,8 @@ impl Recipe {
     /// That of the same work, of which no part runs together with others: it has no loop that may be cut.
     pub(crate) fn alone(&self) -> Option<Recipe> {
         match self.clone() {
-            Recipe::Row { dag, outputs, schedule, term_cache, .. } => {
-                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default(), term_cache })
+            Recipe::Row { dag, outputs, schedule, .. } => {
+                Some(Recipe::Row { dag, outputs, schedule, free: LoopSet::default() })
             }
             Recipe::Columns(_) | Recipe::Product(_) => None,
         }
@@ -205,18 +201,10 @@ impl Recipe {
 
     /// The expression of rows, over the loops that its points have.
     pub(crate) fn rows_alone(&self) -> Option<Pulled> {
-        let Recipe::Row { dag, outputs, term_cache, .. } = self else { return None };
-        let mut outputs = outputs.clone();
-        if let (Some(cache), [output]) = (term_cache, &mut outputs[..]) {
-            output.root = cache.uncached;
+        match self {
+            Recipe::Row { dag, outputs, .. } => Some(rows::points(dag, outputs)),
+            Recipe::Columns(_) | Recipe::Product(_) => None,
         }
-        let mut points = LoopSet::default();
-        for output in &outputs {
-            points = points.union(output.address.loops()).union(dag[output.root].deps);
-        }
-        let mut outer: Vec<LoopId> = points.loops().collect();
-        outer.sort_by_key(|&l| (std::cmp::Reverse(outputs[0].address.coeff(l).abs()), l));
-        Some(Pulled { dag: dag.clone(), outer, outputs })
     }
 
     /// Does no part of the work run together with others?
@@ -297,7 +285,7 @@ impl Recipe {
     /// That of work which has one element in each of so many parts, as the statistics of rows are, and is done in lanes:
     /// element by element it can be cut. And the cycles that it then takes longer.
     pub(crate) fn by_element(&self, parts: i64, target: &Target) -> Option<(Recipe, f64)> {
-        let Recipe::Row { dag, outputs, schedule, free, term_cache: None } = self else { return None };
+        let Recipe::Row { dag, outputs, schedule, free } = self else { return None };
         let points: i64 = schedule.order.iter().map(|&l| dag.extent(l)).product();
         if points != parts || !schedule.is_plain() || !schedule.reductions.is_empty() {
             return None;
@@ -307,9 +295,9 @@ impl Recipe {
         let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
         let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
         let lost = cycles * (1.0 - 1.0 / (target.vector_bytes / size).max(1) as f64);
-        let schedule = Schedule { lanes: 1, streams: false, shift: None, tables: 0, ..schedule.clone() };
+        let schedule = Schedule { lanes: 1, ..schedule.clone() };
         let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
-        Some((Recipe::Row { dag, outputs, schedule, free, term_cache: None }, lost))
+        Some((Recipe::Row { dag, outputs, schedule, free }, lost))
     }
 
     /// Every tensor that the kernel touches when it is cut.
@@ -317,25 +305,20 @@ impl Recipe {
         let dag = self.dag();
         let mut found = Accesses { dag, cut, found: Vec::new() };
         match self {
-            Recipe::Row { outputs, term_cache, .. } => {
+            Recipe::Row { outputs, .. } => {
                 let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
-                // What is kept in the output is written before it is read.
-                found.read(&roots, term_cache.as_ref().map(|s| s.to));
+                found.read(&roots);
                 for output in outputs {
                     let size = Elem::in_memory(dag[output.root].dtype).size();
                     found.stores(output.to, size, Some(&output.address));
                 }
-                if let Some(term_cache) = term_cache.as_ref().filter(|s| s.to != Buf::OWN) {
-                    let size = Elem::in_memory(term_cache.dtype).size();
-                    found.stores(term_cache.to, size, Some(&term_cache.address));
-                }
             }
             Recipe::Columns(columns) => {
-                found.read(&[columns.output.root], None);
+                found.read(&[columns.output.root]);
                 found.stores(columns.output.to, 1, None);
             }
             Recipe::Product(Product { whole: Pulled { outputs, .. }, .. }) => {
-                found.read(&outputs.iter().map(|o| o.root).collect::<Vec<NodeId>>(), None);
+                found.read(&outputs.iter().map(|o| o.root).collect::<Vec<NodeId>>());
                 for output in outputs {
                     let size = Elem::in_memory(dag[output.root].dtype).size();
                     found.stores(output.to, size, Some(&output.address));

@@ -37,10 +37,6 @@ pub struct Target {
     /// 32 MiB takes 0.55 to 0.8 of the time for 48 to 64 MiB, as long for 96, and 1.3 times as long for 400; one thread takes up
     /// to twice as long.)
     pub asymmetric_writes: bool,
-    /// Is the last cache so slow, on a mesh, that whole lines are stored past it as soon as the second-level cache of a thread
-    /// holds little of what is moved? (An Intel takes 0.75 to 0.85 of the time to copy 8 MiB to 128 MiB, and 0.45 to 0.65 to
-    /// transpose them.)
-    pub mesh_llc: bool,
     /// Do prefetches of what is read or stored in order pay, because the hardware's own stop at the end of a page? (They do on
     /// Intel's: what comes from memory is there 1.1 to 1.5 times as fast. On AMD's it takes 1.1 to 1.5 times as long, but for the
     /// rows of [`Target::prefetches_rows`].)
@@ -51,9 +47,6 @@ pub struct Target {
     /// The same only where several passes go over a row, and for the next row while another is computed, even a short one. (A
     /// Zen 3.)
     pub prefetches_rows: bool,
-    /// Does the C library move long runs of elements that stay in the last cache faster than vectors do? (It knows an
-    /// instruction for that, which claims lines that it does not fetch: a Zen 5 copies 16 MiB 2.2 times as fast.)
-    pub has_fast_memcpy: bool,
     /// From which size on transformations pay.
     pub thresholds: Thresholds,
 }
@@ -103,7 +96,6 @@ impl Target {
                 vector_registers: 32,
                 lane_permute_width: 16,
                 has_bf16_dot: true,
-                mesh_llc: true,
                 ..wide
             }),
             _ => None,
@@ -139,12 +131,12 @@ impl Target {
         let maker = maker();
         let (intel, amd) = (&maker == b"GenuineIntel", &maker == b"AuthenticAMD");
         let zen_5 = amd && family() >= ZEN_5;
-        (target.prefetches, target.mesh_llc) = (intel, intel);
+        target.prefetches = intel;
         if intel {
             // One that sees 16 processors and 300 MiB moves 64 MiB faster past that cache than through it.
             target.llc_bytes = target.llc_bytes.min(target.threads.max(2) * surject_runtime::caches::MOST);
         }
-        (target.prefetches_far, target.has_fast_memcpy) = (zen_5, zen_5);
+        target.prefetches_far = zen_5;
         target.prefetches_rows = amd && target.has_half_line_vectors();
         // A Zen 3 gains 1.1 to 1.4 up to 36 MB, and takes 1.1 times as long from 64 on.
         target.asymmetric_writes = amd && !zen_5 && target.vector_bytes == 64;
@@ -172,11 +164,9 @@ impl Target {
             tiles: Tiles::NONE,
             has_non_temporal_stores: false,
             asymmetric_writes: false,
-            mesh_llc: false,
             prefetches: true,
             prefetches_far: false,
             prefetches_rows: false,
-            has_fast_memcpy: false,
             thresholds: Thresholds::measured(),
         }
     }

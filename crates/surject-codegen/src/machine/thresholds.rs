@@ -42,28 +42,8 @@ pub struct Thresholds {
     pub halo_cycles: f64,
 
     // The schedule: memory.
-    /// The part of the last cache that stays: what fills more of it comes from memory again.
-    pub llc_part: f64,
-    /// Bytes that are copied from which results go past a distant last cache ([`Target::mesh_llc`](crate::Target::mesh_llc)),
-    /// in second-level caches of all threads.
-    pub mesh_l2_caches: f64,
     /// Bytes of results that leave the nearest caches, in shares of the second-level cache of a thread.
     pub leaving_l2_shares: f64,
-    /// Rows that are done from line to line, where results go past the caches.
-    pub lines_past_caches: LineThresholds,
-    /// The same where they stay in them.
-    pub lines_in_caches: LineThresholds,
-    /// Bytes of a run of one byte that is left to the C library. (Rows of 4 KiB that are put beside others took up to 1.5 times
-    /// as long as in vectors.)
-    pub filled_run_bytes: i64,
-    /// The same of a run of elements of a tensor.
-    pub moved_run_bytes: i64,
-    /// Bytes of results from which they are filled by the C library, in second-level caches.
-    pub filled_l2_caches: f64,
-    /// The same of results that are copied.
-    pub moved_l2_caches: f64,
-    /// Bytes of results that are copied, at most, in last caches: what no cache holds is stored past them.
-    pub moved_llcs: f64,
     /// Bytes of a tensor that is prefetched, in shares of the second-level cache of a thread.
     pub prefetched_l2_shares: f64,
     /// Bytes of a tensor that is far away for processors that prefetch by themselves, in last caches.
@@ -75,12 +55,6 @@ pub struct Thresholds {
     pub chosen_line_l2_shares: f64,
     /// The same of a tensor of which elements are chosen, in last caches.
     pub chosen_element_llcs: f64,
-    /// How far a chosen element lies from the one before, in shares of the second-level cache of a thread, if it is prefetched.
-    pub chosen_step_l2_shares: f64,
-
-    // Code of kernels.
-    /// Cycles of a kernel that is written twice for a choice that is the same at every point.
-    pub unswitched_cycles: f64,
 
     // Library operations.
     /// Lines of a sort from which they are sorted side by side: fewer do not fill the lanes.
@@ -121,18 +95,6 @@ pub struct TileThresholds {
     pub window_score: f64,
 }
 
-/// From which size on rows are done from line to line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineThresholds {
-    /// Bytes of a row.
-    pub row_bytes: i64,
-    /// Bytes of a part of one.
-    pub part_bytes: i64,
-}
-
-/// Bytes of a line of memory.
-const LINE: i64 = 64;
-
 impl Thresholds {
     /// Those that were measured.
     pub const fn measured() -> Thresholds {
@@ -154,24 +116,12 @@ impl Thresholds {
             half_tiles: tiles,
             halo_cycles: 1.0,
 
-            llc_part: 0.75,
-            mesh_l2_caches: 4.0,
             leaving_l2_shares: 1.0,
-            lines_past_caches: LineThresholds { row_bytes: 6 * LINE, part_bytes: 2 * LINE },
-            lines_in_caches: LineThresholds { row_bytes: 8 * LINE, part_bytes: 8 * LINE },
-            filled_run_bytes: 1 << 14,
-            moved_run_bytes: 1 << 16,
-            filled_l2_caches: 1.0,
-            moved_l2_caches: 0.5,
-            moved_llcs: 1.0,
             prefetched_l2_shares: 1.0,
             prefetched_llcs: 1.0,
             reversed_llcs: 0.5,
             chosen_line_l2_shares: 4.0,
             chosen_element_llcs: 0.25,
-            chosen_step_l2_shares: 1.0,
-
-            unswitched_cycles: 10_000.0,
 
             sorted_lines: 64,
             sorted_lines_per_pair: 8,
@@ -190,7 +140,6 @@ impl Thresholds {
     /// Those with which each transformation is done wherever it is possible at all: slower code for small programs, for tests.
     pub const fn least() -> Thresholds {
         const MOST: f64 = f64::INFINITY;
-        let lines = LineThresholds { row_bytes: 1, part_bytes: 1 };
         Thresholds {
             shared_sum_terms: 0.0,
             shared_sum_waste: MOST,
@@ -209,25 +158,12 @@ impl Thresholds {
             half_tiles: Thresholds::measured().half_tiles,
             halo_cycles: -MOST,
 
-            llc_part: 0.0,
-            mesh_l2_caches: 0.0,
             leaving_l2_shares: 0.0,
-            lines_past_caches: lines,
-            lines_in_caches: lines,
-            // Shorter runs are still done in vectors, so that tests see these as well.
-            filled_run_bytes: 1 << 8,
-            moved_run_bytes: 1 << 8,
-            filled_l2_caches: 0.0,
-            moved_l2_caches: 0.0,
-            moved_llcs: MOST,
             prefetched_l2_shares: 0.0,
             prefetched_llcs: 0.0,
             reversed_llcs: 0.0,
             chosen_line_l2_shares: 0.0,
             chosen_element_llcs: 0.0,
-            chosen_step_l2_shares: 0.0,
-
-            unswitched_cycles: 0.0,
 
             sorted_lines: 1,
             sorted_lines_per_pair: 0,

@@ -15,7 +15,7 @@ use crate::normalise::pulled::Pulled;
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::scan;
 use crate::schedule::units::outside;
-use crate::schedule::{self, Schedule, halo, product, split_reduction, term_cache};
+use crate::schedule::{self, Schedule, halo, product, split_reduction};
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, TensorType};
 
@@ -61,8 +61,8 @@ const FORMS: [(&str, Try); 13] = [
     ("product", |stores, attempt| stores.multiplied(attempt)),
     ("product in parts", |stores, attempt| stores.product_in_parts(attempt)),
     ("product sent to its target", |stores, attempt| Ok(stores.pushed_product(attempt)?)),
-    ("rows in lanes", |stores, attempt| stores.in_lanes(attempt)),
     ("value stored first", |stores, attempt| stores.recomputed_first(attempt)),
+    ("rows in lanes", |stores, attempt| stores.in_lanes(attempt)),
     ("reduction down columns", |stores, attempt| stores.down_columns(attempt)),
     ("reduction in parts", |stores, attempt| stores.split(attempt)),
     ("epilogue apart", |stores, attempt| stores.epilogue_apart(attempt)),
@@ -178,8 +178,7 @@ impl<'a> Stores<'a> {
         }
         let Pulled { dag, outer, outputs } = whole.clone();
         let free = outside(&dag, &outputs, schedule, self.target, outer.into_iter().collect());
-        let kernel = rows::whole(dag, outputs, schedule.clone(), free, None, self.target)?;
-        Ok(Outcome::Kernels(vec![kernel.alone()]))
+        Ok(Outcome::Kernels(vec![rows::whole(dag, outputs, schedule.clone(), free).alone()]))
     }
 
     /// What would be computed again and again is stored first.
@@ -201,7 +200,7 @@ impl<'a> Stores<'a> {
         if inner != attempt.field {
             return Ok(Outcome::First(inner));
         }
-        let kernel = columns::kernel(dag, &outputs[0], outer, self.target)?;
+        let kernel = columns::kernel(dag, &outputs[0], outer, self.target);
         let pushed = Outcome::First(attempt.field);
         Ok(kernel.map_or(pushed, |kernel| Outcome::Kernels(vec![kernel])))
     }
@@ -226,17 +225,10 @@ impl<'a> Stores<'a> {
 
     /// Point by point, in rows.
     fn in_rows(&mut self, attempt: &mut Attempt) -> Result<Outcome, Unmade> {
-        let Pulled { mut dag, outer, mut outputs } = std::mem::take(&mut attempt.whole);
+        let Pulled { dag, outer, outputs } = std::mem::take(&mut attempt.whole);
         let schedule = attempt.schedule.clone();
-        let free: LoopSet = outer.iter().copied().collect();
-        let mut free = outside(&dag, &outputs, &schedule, self.target, free);
-        let term_cache = term_cache::term_cache(&mut dag, &mut outputs, &schedule);
-        if term_cache.is_some() {
-            // A row is stored twice, so one task has all of it.
-            free = free.minus(schedule.order.last().copied().into_iter().collect());
-        }
-        let kernel = rows::whole(dag, outputs, schedule, free, term_cache, self.target)?;
-        Ok(Outcome::Kernels(vec![kernel]))
+        let free = outside(&dag, &outputs, &schedule, self.target, outer.into_iter().collect());
+        Ok(Outcome::Kernels(vec![rows::whole(dag, outputs, schedule, free)]))
     }
 
     /// The kernels of an expression whose reductions are stored first. One that another needs comes after that.
@@ -257,7 +249,7 @@ impl<'a> Stores<'a> {
                 Outcome::Kernels(kernels) => kernels,
                 other => return Ok(other),
             },
-            _ => vec![self.rows(first)?],
+            _ => vec![self.rows(first)],
         };
         Ok(self.kernels(field, rest.merged())?.after(kernels))
     }
@@ -265,7 +257,7 @@ impl<'a> Stores<'a> {
     /// The kernels of a product one factor of which is read from a tensor with a frame.
     fn with_halo(&mut self, field: FieldId, halo: halo::Halo) -> Result<Outcome, CodegenError> {
         self.temporary(TensorType::new(halo.dtype, Space::of(&[halo.count.unsigned_abs()])));
-        let first = self.rows(halo.first.merged())?;
+        let first = self.rows(halo.first.merged());
         Ok(self.kernels(field, halo.rest.merged())?.after(vec![first]))
     }
 
@@ -290,7 +282,7 @@ impl<'a> Stores<'a> {
             let schedule = schedule::choose(dag, outputs, outer, self.target);
             let free = outer.iter().copied().collect();
             // Sums of parts of the same tensors may become one kernel.
-            kernels.push(rows::whole(part.dag, part.outputs, schedule, free, None, self.target)?);
+            kernels.push(rows::whole(part.dag, part.outputs, schedule, free));
         }
         Ok(Outcome::Kernels(kernels))
     }

@@ -1,24 +1,24 @@
 //! Kernels that the kernel IR makes, as kernels of a program.
 
 use crate::CodegenError;
-use crate::expression::address::LoopId;
+use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::output::Output;
 use crate::kernels::contraction::{Layout, Side};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
-use crate::kernels::native::{Scheduled, Tasks, Which};
+use crate::kernels::native::{Scheduled, Tasks};
 use crate::kernels::run;
-use crate::kernels::schedule::{Axis, AxisKind, Directive, Schedule, Unmarked, resolve};
-use crate::lower::kernel::{Form, Kernel};
+use crate::kernels::schedule::{AxisKind, Directive, Schedule, Unmarked, resolve};
+use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Product, Recipe};
-use crate::lower::{self, in_place};
+use crate::lower::{in_place, rows};
 use crate::materialise::store::Stores;
 use crate::normalise::pulled::Pulled;
 use crate::schedule;
-use crate::schedule::non_temporal::LINE;
 use crate::schedule::refused::{Fit, Refused, need};
+use crate::schedule::written::LINE;
 use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, Scalar, Statement, StatementKind, TensorType, Var};
@@ -56,9 +56,6 @@ pub(crate) fn expression(
     variables: usize,
     ty: &dyn Fn(Buf) -> Option<TensorType>,
 ) -> Fit<Expression> {
-    if outputs.iter().any(|output| output.join.is_some()) {
-        return Err(Refused("its results are joined"));
-    }
     let tensor = |at: Buf| {
         let tensor = match (at.0 as usize).checked_sub(variables) {
             Some(number) => Tensor::Temporary(number),
@@ -66,22 +63,39 @@ pub(crate) fn expression(
         };
         Ok((tensor, ty(at).ok_or_else(|| CodegenError::malformed("a tensor without a type"))?))
     };
-    let free = outer.iter().copied().collect();
+    let joined = outputs.iter().filter(|output| output.join.is_some());
+    let free = joined.fold(outer.iter().copied().collect(), |free, output| told_apart(dag, output, free));
     Expression::new(dag.clone(), outer.clone(), outputs.clone(), free, &tensor)
         .map_err(|_| Refused("a tensor has no size"))
+}
+
+/// The loops among these of which no two points are joined to one element, whatever the others are: the others run one after
+/// the other.
+fn told_apart(dag: &Dag, output: &Output, loops: LoopSet) -> LoopSet {
+    let mut terms: Vec<(LoopId, i128)> =
+        output.address.terms.iter().map(|t| (t.0, i128::from(t.1.abs()))).filter(|t| t.1 > 0).collect();
+    terms.sort_by_key(|t| t.1);
+    let (mut reach, mut free) = (0i128, LoopSet::default());
+    for (l, step) in terms {
+        if step <= reach {
+            return LoopSet::default();
+        }
+        reach += step * i128::from(dag.extent(l) - 1);
+        free = free.union(std::iter::once(l).collect());
+    }
+    loops.minus(loops.minus(free))
 }
 
 /// The kernel that the machine's strategies make of an expression, in a function of so many variables.
 pub(crate) fn made(
     name: &str,
-    Pulled { dag, outputs, .. }: &Pulled,
     expression: &Expression,
     variables: usize,
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
-    let kernel = made_of(name, expression, variables, scheduled)?;
-    let in_place = in_place::operands(dag, outputs, None, None);
-    Ok(Kernel { in_place, ..kernel })
+    let made = run::kernel(expression, &*scheduled.machine, name)?;
+    let in_place = in_place_of_rows(expression, &made.schedule);
+    Ok(Kernel { in_place, ..kernel_of(made, name, expression, (variables, scheduled))? })
 }
 
 /// The same, where no result may lie where an operand does.
@@ -92,8 +106,19 @@ fn made_of(
     scheduled: &Scheduled,
 ) -> Result<Kernel, CodegenError> {
     let made = run::kernel(expression, &*scheduled.machine, name)?;
+    kernel_of(made, name, expression, (variables, scheduled))
+}
+
+/// A kernel that is made, in a function of so many variables.
+fn kernel_of(
+    made: run::Made,
+    name: &str,
+    expression: &Expression,
+    (variables, scheduled): (usize, &Scheduled),
+) -> Result<Kernel, CodegenError> {
     let kernel = kernel(&made.launch, &|tensor| place(tensor, expression, variables), scheduled)?;
-    Ok(Kernel { cycles: made.cost.unwrap_or_default(), ..kernel })
+    let kernel = Kernel { cycles: made.cost.unwrap_or_default(), ..kernel };
+    Ok(described(kernel, name, expression, &made.schedule))
 }
 
 /// The kernel of a range of the tasks that a schedule makes of an expression: its body has `%low`, `%high` and `%ptrs`.
@@ -107,23 +132,38 @@ pub(crate) fn range(
     let tasks = scheduled.range_of_tasks(&made.launch.kernel)?;
     let place = |tensor: &Tensor| place(tensor, expression, variables);
     let in_place = in_place_of_rows(expression, schedule);
-    let mut kernel = Kernel { in_place, ..of_tasks(&made.launch, tasks, &place, scheduled) };
+    let kernel = Kernel { in_place, ..of_tasks(&made.launch, tasks, &place, scheduled) };
+    let mut kernel = described(kernel, name, expression, schedule);
     if schedule.directives.iter().any(|d| matches!(d, Directive::Triangular(_))) {
         kernel.summary.push_str(", triangular");
     }
     Ok(kernel)
 }
 
-/// The operands that may have the memory of the results, where a task may have a whole row.
+/// A kernel of this name as the plan of a program has it: of rows it says the loops, the lanes and the reductions.
+fn described(kernel: Kernel, name: &str, expression: &Expression, schedule: &Schedule) -> Kernel {
+    match name {
+        ROWS => {
+            let (loops, reductions) = schedule.described(expression);
+            let is_turned = schedule.directives.iter().any(|d| matches!(d, Directive::Transpose(_)));
+            let form = if is_turned { "transposition" } else { "row" };
+            Kernel { summary: format!("{form} {loops} tasks {}{reductions}", kernel.tasks), ..kernel }
+        }
+        _ => kernel,
+    }
+}
+
+/// The operands that may have the memory of the results.
 fn in_place_of_rows(expression: &Expression, schedule: &Schedule) -> Vec<Buf> {
     let Expression { dag, outputs, .. } = expression;
     let Ok(resolved) = resolve(expression, schedule) else { return Vec::new() };
-    // Those that no tasks share.
-    let mut own = expression.loops.iter().copied().filter(|&l| {
-        let shared = |a: &Axis| a.of == l && matches!(a.kind, AxisKind::Parallel(_));
-        dag.extent(l) > 1 && !resolved.points.iter().any(shared)
+    // A loop inside of all others, of which a task has a whole row.
+    let axes = || resolved.points.iter().filter(|a| a.extent > 1);
+    let row = axes().next_back().map(|a| a.of).filter(|&row| {
+        let is_inside = axes().skip_while(|a| a.of != row).all(|a| a.of == row);
+        is_inside
+            && axes().all(|a| a.of != row || !matches!(a.kind, AxisKind::Parallel(_) | AxisKind::Ranged))
     });
-    let row = own.next().filter(|_| own.next().is_none());
     let mut found = in_place::operands(dag, outputs, None, row);
     if let Some(kept) = &resolved.values.kept {
         found.retain(|&buf| kept.allows(expression, buf));
@@ -143,27 +183,22 @@ fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
 /// Why nothing comes from the kernel IR where a function is compiled for no machine of it.
 pub(crate) const NO_STRATEGIES: Refused = Refused("the machine has no strategies");
 
-/// The form of rows that the machine takes.
-pub(crate) const ROWS: &str = "rows of the kernel IR";
+/// What kernels of rows are called.
+pub(crate) const ROWS: &str = "rows";
 
-/// The kernel of rows that run by themselves, if the machine takes them: everything else that they need is stored.
+/// The kernel of rows that run by themselves: everything else that they need is stored.
 pub(crate) fn rows(
     whole: &Pulled,
     variables: usize,
     ty: &dyn Fn(Buf) -> Option<TensorType>,
     scheduled: &Scheduled,
-) -> Result<Fit<Kernel>, CodegenError> {
-    let taken = expression(whole, variables, ty).and_then(|expression| {
-        need(expression.is_typed(), "memory is read as bytes")?;
-        scheduled.machine.takes_rows(&expression).map_err(Refused)?;
-        Ok(expression)
-    });
-    let expression = match taken {
-        Ok(expression) => expression,
-        Err(refused) => return Ok(Err(refused)),
-    };
-    let kernel = made("rows", whole, &expression, variables, scheduled)?;
-    Ok(Ok(Kernel { form: Form { name: ROWS, refused: Vec::new() }, ..kernel }))
+) -> Result<Kernel, CodegenError> {
+    let refused = |Refused(reason)| CodegenError::malformed(reason);
+    let expression = expression(whole, variables, ty).map_err(refused)?;
+    if !expression.is_typed() {
+        return Err(CodegenError::malformed("rows in memory of another type"));
+    }
+    made(ROWS, &expression, variables, scheduled)
 }
 
 /// The sizes of memory for a value over these loops. Its rows begin with lines, an odd number of them apart, so that lines of some
@@ -223,11 +258,6 @@ fn is_mostly_stored(expression: &Expression) -> bool {
 }
 
 impl<'a> Stores<'a> {
-    /// Whose kernels a program takes where they are as fast.
-    fn chosen(&self) -> Option<&'a Scheduled> {
-        self.scheduled.filter(|scheduled| scheduled.which != Which::Needed)
-    }
-
     /// Are all results those of the function?
     fn is_result(&self, whole: &Pulled) -> bool {
         let results = &self.function.body.results;
@@ -245,11 +275,11 @@ impl<'a> Stores<'a> {
 
     /// The kernel of an expression that the machine's strategies take.
     pub(crate) fn kernel_of_ir(&self, whole: &Pulled) -> Fit<Result<Kernel, CodegenError>> {
-        let scheduled = self.chosen().ok_or(NO_STRATEGIES)?;
+        let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
         let expression = self.expression(whole)?;
         scheduled.machine.takes(&expression).map_err(Refused)?;
         if !self.is_of_ranges(whole, &expression) {
-            return Ok(self.product(whole, &expression, None, scheduled));
+            return Ok(self.product(&expression, None, scheduled));
         }
         need(
             expression.unmarked().is_none(),
@@ -260,18 +290,17 @@ impl<'a> Stores<'a> {
             true => recipe.ok(),
             false => Some(recipe?),
         };
-        Ok(self.product(whole, &expression, recipe, scheduled))
+        Ok(self.product(&expression, recipe, scheduled))
     }
 
     /// The kernel of a product, of which others may run ranges of rows.
     fn product(
         &self,
-        whole: &Pulled,
         expression: &Expression,
         ranges: Option<Product>,
         scheduled: &Scheduled,
     ) -> Result<Kernel, CodegenError> {
-        let mut made = made("product", whole, expression, self.function.vars.len(), scheduled)?;
+        let mut made = made("product", expression, self.function.vars.len(), scheduled)?;
         if ranges.is_some() {
             // Those of a range of rows may look at marks that this one does not look at.
             let read = expression.memory.keys().copied();
@@ -322,7 +351,7 @@ impl<'a> Stores<'a> {
         };
         let expression = self.expression(&rest)?;
         let ranges = product_of_rows(&rest, &expression, scheduled).ok();
-        let product = self.product(&rest, &expression, ranges, scheduled);
+        let product = self.product(&expression, ranges, scheduled);
         Ok(product.map(|product| kernels.into_iter().chain([product]).collect()))
     }
 
@@ -352,11 +381,8 @@ impl<'a> Stores<'a> {
                 Err(error) => return Ok(Err(error)),
             }
         }
-        if in_ranges && let Some(marks) = self.mark_factor(&mut rest)? {
-            match marks {
-                Ok(marks) => kernels.push(marks),
-                Err(error) => return Ok(Err(error)),
-            }
+        if in_ranges {
+            kernels.extend(self.mark_factor(&mut rest)?);
         }
         Ok(Ok((rest, kernels)))
     }
@@ -378,7 +404,7 @@ impl<'a> Stores<'a> {
     }
 
     /// Makes marks that say where a factor of many products is finite, if terms of their sums may be left out there: their kernel.
-    fn mark_factor(&mut self, whole: &mut Pulled) -> Fit<Option<Result<Kernel, CodegenError>>> {
+    fn mark_factor(&mut self, whole: &mut Pulled) -> Fit<Option<Kernel>> {
         let expression = self.expression(whole)?;
         let Some(Unmarked { sum, factor, inside }) = expression.unmarked() else {
             return Ok(None);
@@ -407,25 +433,17 @@ impl<'a> Stores<'a> {
 
     /// Are these rows so short that each lane has one, in the kernel that the machine makes of them?
     pub(crate) fn has_rows_in_lanes(&self, whole: &Pulled) -> bool {
-        let Some(scheduled) = self.chosen() else { return false };
+        let Some(scheduled) = self.scheduled else { return false };
         let variables = self.function.vars.len();
         expression(whole, variables, &|at| self.buffer_type(at))
             .is_ok_and(|expression| expression.is_typed() && scheduled.machine.has_rows_in_lanes(&expression))
     }
 
-    /// The kernel of a part of an expression that is stored first, which runs by itself: rows, or where it is a transposition, that
-    /// of the machine.
-    pub(crate) fn rows_alone(&self, part: &Pulled) -> Result<Kernel, CodegenError> {
+    /// The kernel of a part of an expression that is stored first, which runs by itself.
+    pub(crate) fn rows_alone(&self, part: &Pulled) -> Kernel {
         let Pulled { dag, outer, outputs } = part;
         let schedule = schedule::choose(dag, outputs, outer, self.target);
-        let free = outer.iter().copied().collect();
-        let kernel = lower::rows::emit(dag, outputs, &schedule, self.target, free, None)?;
-        let Some(scheduled) = self.chosen() else { return Ok(kernel) };
-        let variables = self.function.vars.len();
-        match rows(part, variables, &|at| self.buffer_type(at), scheduled)? {
-            Ok(taken) => Ok(Kernel { cycles: kernel.cycles, ..taken }),
-            Err(_) => Ok(kernel),
-        }
+        Kernel { recipe: None, ..rows::alone(dag.clone(), outputs.clone(), &schedule) }
     }
 
     /// The kernels of an expression that is a scan: one, or those of its blocks.
@@ -436,7 +454,7 @@ impl<'a> Stores<'a> {
         need(expression.is_typed(), "memory is read as bytes")?;
         Ok(self.in_scan_blocks(&expression, scheduled).and_then(|blocks| match blocks {
             Some(kernels) => Ok(kernels),
-            None => Ok(vec![made("scan", whole, &expression, variables, scheduled)?]),
+            None => Ok(vec![made("scan", &expression, variables, scheduled)?]),
         }))
     }
 

@@ -153,15 +153,14 @@ impl Stores<'_> {
             axes.filter(|(axis, _)| !gathered.batch.contains(axis)).map(|(_, &l)| l).collect::<Vec<_>>();
         let (dag, outputs, slice_left) = merge::merge(builder.dag, outputs, &slice);
         let outer = outer.into_iter().filter(|l| !slice.contains(l) || slice_left.contains(l)).collect();
-        self.gathered(Pulled { dag, outer, outputs })
+        Ok(self.gathered(Pulled { dag, outer, outputs }))
     }
 
     /// The kernel of a gather whose elements are an expression.
-    pub(crate) fn gathered(&self, pulled: Pulled) -> Result<Kernel, CodegenError> {
+    pub(crate) fn gathered(&self, pulled: Pulled) -> Kernel {
         let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
-        let kernel = crate::lower::rows::whole(dag, outputs, schedule, free, None, self.target)?;
-        Ok(Kernel { summary: format!("gather {}", kernel.summary), ..kernel })
+        crate::lower::rows::whole(dag, outputs, schedule, free)
     }
 }

@@ -6,6 +6,7 @@ use crate::expression::build::Builder;
 use crate::expression::compose::{box_loops, compose, linearise, sizes, stop_is_error};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::{Output, outputs};
+use crate::expression::partial_sums;
 use crate::expression::stop::Stop;
 use crate::lower::kernel::Kernel;
 use crate::lower::rows;
@@ -13,7 +14,7 @@ use crate::materialise::store::Outcome;
 use crate::materialise::store::Stores;
 use crate::normalise::merge;
 use crate::normalise::pulled::Pulled;
-use crate::schedule::{self, blocks};
+use crate::schedule;
 use std::collections::HashMap;
 use surject_index::Space;
 use surject_ir::{AccOp, DType, FieldId, FieldKind, Scalar, TensorType};
@@ -85,7 +86,7 @@ impl Stores<'_> {
         } else if let Some((_, rest)) = schedule.order.split_last_mut() {
             rest.sort_by_key(|&l| !free.contains(l));
         }
-        kernels.push(rows::emit(&dag, &outputs, &schedule, self.target, free, None)?);
+        kernels.push(rows::alone(dag, outputs, &schedule));
         Ok(Outcome::Kernels(kernels))
     }
 
@@ -97,8 +98,7 @@ impl Stores<'_> {
         let outputs = stop_is_error(outputs(to, address, parts, None))?;
         let (dag, outputs, outer) = merge::merge(dag, outputs, &outer);
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        let free = outer.iter().copied().collect();
-        rows::emit(&dag, &outputs, &schedule, self.target, free, None)
+        Ok(rows::alone(dag, outputs, &schedule))
     }
 
     /// The kernels that store a sum of products over some loops in a temporary, if it is a product, and its
@@ -144,7 +144,7 @@ fn summed_before(
     let windows = components.iter().any(|c| c.terms.len() > 1 || c.terms.iter().any(|t| t.1.abs() != 1));
     // An element of 16 bits would be rounded once for every term, and a long sum of floats has one accumulator.
     let terms: i64 = summed.iter().map(|&l| dag.extent(l)).product();
-    let long = blocks::round(op, dtype) && terms > blocks::TERMS;
+    let long = partial_sums::round(op, dtype) && terms > partial_sums::TERMS;
     let separate = windows || long || matches!(dtype, DType::BF16 | DType::F16);
     (separate && !summed.is_empty()).then_some(summed)
 }

@@ -181,17 +181,17 @@ impl<'a> Stores<'a> {
                 // A phase has only some of the rows that its target has: it does not run with others.
                 Outcome::Kernels(more) => kernels.extend(more.into_iter().map(Kernel::alone)),
                 // Nothing is sent to some of the rows alone.
-                Outcome::First(inner) if inner == field => kernels.push(self.rows(phase)?.alone()),
+                Outcome::First(inner) if inner == field => kernels.push(self.rows(phase).alone()),
                 Outcome::First(inner) => return Ok(Outcome::First(inner)),
             }
         }
         Ok(Outcome::Kernels(kernels))
     }
 
-    /// The kernel of an expression by the row emitter.
-    pub(crate) fn rows(&self, Pulled { dag, outer, outputs }: Pulled) -> Result<Kernel, CodegenError> {
+    /// The kernel of an expression, point by point.
+    pub(crate) fn rows(&self, Pulled { dag, outer, outputs }: Pulled) -> Kernel {
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
-        rows::whole(dag, outputs, schedule, outer.into_iter().collect(), None, self.target)
+        rows::whole(dag, outputs, schedule, outer.into_iter().collect())
     }
 
     /// Stores what a phase sums for many of its positions alike, and the sums of pieces that this is made of.
@@ -209,7 +209,7 @@ impl<'a> Stores<'a> {
                     let (first, count) = pieces.sums(sums, self.next()).ok_or_else(overflow)?;
                     let ty = TensorType::new(phase.dag[sum].dtype, Space::of(&[count.unsigned_abs()]));
                     let from = self.temporary(ty);
-                    kernels.push(self.down(first)?);
+                    kernels.push(self.down(first));
                     sums.entry(pieces.key.clone()).and_modify(|sums| sums.memory = Some(from));
                     from
                 }
@@ -236,12 +236,12 @@ impl<'a> Stores<'a> {
     }
 
     /// The kernel of a reduction down columns.
-    fn down(&self, pulled: Pulled) -> Result<Kernel, CodegenError> {
+    fn down(&self, pulled: Pulled) -> Kernel {
         let columns = match &pulled.outputs[..] {
-            [output] => columns::kernel(&pulled.dag, output, &pulled.outer, self.target)?,
+            [output] => columns::kernel(&pulled.dag, output, &pulled.outer, self.target),
             _ => None,
         };
-        columns.map_or_else(|| self.rows(pulled), Ok)
+        columns.unwrap_or_else(|| self.rows(pulled))
     }
 
     /// Stores a value of an expression first, over these loops: its kernel, and the load that the expression has in its
@@ -266,7 +266,7 @@ impl<'a> Stores<'a> {
     ) -> Result<(Kernel, NodeId), CodegenError> {
         let (output, load) = self.memory_of(pulled, node, own, sizes)?;
         let part = Pulled { dag: pulled.dag.clone(), outer: own.to_vec(), outputs: vec![output] };
-        Ok((self.rows_alone(&part)?, load))
+        Ok((self.rows_alone(&part), load))
     }
 
     /// Memory for a value of an expression: the output that goes there, and the load that the expression has in its place.

@@ -266,6 +266,6 @@ impl Stores<'_> {
     /// The kernel of a gather that computes what it gathers.
     pub(crate) fn sunk(&mut self, target: Var, sunk: &SunkGather) -> Result<Kernel, CodegenError> {
         let pulled = sunk.pull(self.function, target, &self.inlined);
-        self.gathered(pulled.ok_or_else(|| CodegenError::malformed("a gather of what cannot be said"))?)
+        Ok(self.gathered(pulled.ok_or_else(|| CodegenError::malformed("a gather of what cannot be said"))?))
     }
 }

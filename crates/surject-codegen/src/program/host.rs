@@ -4,7 +4,6 @@ mod parts;
 
 use crate::code::{Carry, Declaration, Index, Op, Symbol, Value};
 use crate::expression::dag::{Buf, Dag};
-use crate::lower::bulk;
 use crate::lower::emit::{At, Emitter, ScopeId};
 use crate::machine::elem::{Elem, Type};
 use crate::program::host::parts::{Entry, Piece, Pieces};
@@ -13,6 +12,9 @@ use crate::program::memory::{Memory, Place, bytes};
 use crate::{CodegenError, ENTRY, INIT, Part};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_ir::Function;
+
+/// Bytes that are moved by one call: of more the library thinks that they are better stored past the caches.
+const CHUNK: i64 = 1 << 16;
 
 /// The most bytes that loops carry in registers.
 const SCALAR_BYTES: u64 = 8;
@@ -277,7 +279,7 @@ impl<'a> Host<'a> {
             let bytes = self.int(size);
             return self.em.run(self.scope, Op::Copy { to, from, bytes });
         }
-        let bounds = self.em.whole(0, size as i64, bulk::CHUNK);
+        let bounds = self.em.whole(0, size as i64, CHUNK);
         let (chunk, first) = (self.em.open(self.scope, Vec::new(), None), self.em.name());
         let [from, to] = [from, to].map(|pointer| self.em.element(pointer, first, Elem::I8, chunk));
         let left = self.em.arith(chunk, "arith.subi", bounds.high, first);

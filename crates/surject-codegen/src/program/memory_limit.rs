@@ -89,7 +89,7 @@ fn together(
     ends: &HashSet<usize>,
 ) -> Result<Settled, CodegenError> {
     let chains = lowered.fuse(function, (target, scheduled), ends)?;
-    rows_of_ir::take(function, &mut lowered, scheduled)?;
+    rows_of_ir::make(function, &mut lowered, scheduled)?;
     order::order(function, &mut lowered, target)?;
     let donations = coalesce::coalesce(function, &mut lowered, target)?;
     let memory = memory::plan(function, &lowered)?;

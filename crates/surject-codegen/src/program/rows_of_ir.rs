@@ -1,43 +1,41 @@
-//! Kernels of rows that the kernel IR makes: those that run by themselves once it is decided what runs together.
+//! Rows that run by themselves: the machine makes their kernels once it is decided what runs together.
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::kernels::native::{Scheduled, Which};
+use crate::kernels::native::Scheduled;
 use crate::lower::kernel::Kernel;
-use crate::lower::recipe::Recipe;
-use crate::materialise::from_ir;
+use crate::materialise::from_ir::{self, NO_STRATEGIES};
 use crate::program::lowered::{Lowered, Step};
-use crate::schedule::refused::{Fit, Refused};
+use crate::schedule::refused::Refused;
 use std::collections::HashMap;
 use surject_ir::Function;
 
-/// Gives the steps of a function the kernels that the machine takes from the kernel IR.
-pub(crate) fn take(
+/// Makes the kernels of a function that are rows.
+pub(crate) fn make(
     function: &Function,
     lowered: &mut Lowered,
     scheduled: Option<&Scheduled>,
 ) -> Result<(), CodegenError> {
-    let Some(scheduled) = scheduled.filter(|s| s.which != Which::Needed) else { return Ok(()) };
-    let mut steps = std::mem::take(&mut lowered.steps);
-    let mut taker = Taker { function, lowered, scheduled, known: HashMap::new() };
-    let taken = taker.steps(&mut steps);
-    lowered.steps = steps;
-    taken
+    let (mut init, mut steps) = (std::mem::take(&mut lowered.init), std::mem::take(&mut lowered.steps));
+    let mut maker = Maker { function, lowered, scheduled, known: HashMap::new() };
+    let made = maker.steps(&mut init).and_then(|()| maker.steps(&mut steps));
+    (lowered.init, lowered.steps) = (init, steps);
+    made
 }
 
-struct Taker<'a> {
+struct Maker<'a> {
     function: &'a Function,
     lowered: &'a mut Lowered,
-    scheduled: &'a Scheduled,
-    /// What was made in place of a kernel, or that it stays.
-    known: HashMap<usize, Option<usize>>,
+    scheduled: Option<&'a Scheduled>,
+    /// What was made of a kernel.
+    known: HashMap<usize, usize>,
 }
 
-impl Taker<'_> {
+impl Maker<'_> {
     fn steps(&mut self, steps: &mut [Step]) -> Result<(), CodegenError> {
         for step in steps {
             match step {
-                Step::Run { copies: true, .. } | Step::Copy { .. } => {}
+                Step::Copy { .. } => {}
                 Step::Run { .. } => self.run(step)?,
                 Step::While { condition, body, .. } => {
                     self.steps(condition)?;
@@ -52,25 +50,19 @@ impl Taker<'_> {
     }
 
     fn run(&mut self, step: &mut Step) -> Result<(), CodegenError> {
-        let Step::Run { kernel, buffers, writes, in_place, .. } = step else { return Ok(()) };
+        let Step::Run { kernel, buffers, writes, in_place, copies, .. } = step else { return Ok(()) };
+        if self.lowered.kernels[*kernel].rows.is_none() {
+            return Ok(());
+        }
         let made = match self.known.get(kernel) {
             Some(&made) => made,
             None => {
-                let made = match self.made(*kernel)? {
-                    Ok(made) => {
-                        self.lowered.kernels.push(made);
-                        Some(self.lowered.kernels.len() - 1)
-                    }
-                    Err(Refused(reason)) => {
-                        self.lowered.kernels[*kernel].form.refused.push((from_ir::ROWS, reason));
-                        None
-                    }
-                };
-                self.known.insert(*kernel, made);
-                made
+                let made = self.made(*kernel)?;
+                self.lowered.kernels.push(made);
+                self.lowered.kernels.len() - 1
             }
         };
-        let Some(made) = made else { return Ok(()) };
+        self.known.insert(*kernel, made);
         let (old, new) = (&self.lowered.kernels[*kernel], &self.lowered.kernels[made]);
         // Kernels were made for buffers of their own.
         let here = |buf: &Buf| old.buffers.iter().position(|b| b == buf).map(|at| buffers[at]);
@@ -79,21 +71,24 @@ impl Taker<'_> {
         let (Some(all), Some(written), Some(read)) = parts else {
             return Err(CodegenError::malformed("a kernel with a new tensor"));
         };
-        in_place.retain(|(from, _)| read.contains(from));
+        // A copy may be left out as a whole.
+        in_place.retain(|(from, _)| *copies || read.contains(from));
         (*kernel, *buffers, *writes) = (made, all, written);
         Ok(())
     }
 
-    /// The kernel of the kernel IR in place of one, or why there is none.
-    fn made(&self, number: usize) -> Result<Fit<Kernel>, CodegenError> {
+    /// The kernel of rows.
+    fn made(&self, number: usize) -> Result<Kernel, CodegenError> {
+        let Refused(reason) = NO_STRATEGIES;
+        let scheduled = self.scheduled.ok_or_else(|| CodegenError::unsupported(reason))?;
         let old = &self.lowered.kernels[number];
-        let whole = match old.recipe.as_deref().and_then(Recipe::rows_alone) {
-            Some(whole) => whole,
-            None => return Ok(Err(Refused("it is not made of rows"))),
-        };
+        let missing = || CodegenError::malformed("a kernel that is made already");
+        let whole = old.rows.as_deref().ok_or_else(missing)?;
         let variables = self.function.vars.len();
         let ty = |at: Buf| self.lowered.types.get(at.0 as usize).cloned();
-        let made = from_ir::rows(&whole, variables, &ty, self.scheduled)?;
-        Ok(made.map(|made| Kernel { cycles: old.cycles, ..made }))
+        let made = from_ir::rows(whole, variables, &ty, scheduled)?;
+        // What is known of it beside goes behind what it is.
+        let summary = made.summary.clone() + &old.summary;
+        Ok(Kernel { cycles: old.cycles, form: old.form.clone(), copies: old.copies, summary, ..made })
     }
 }

@@ -4,11 +4,12 @@ use crate::Target;
 use crate::expression::address::{Interval, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
+use crate::expression::partial_sums;
 use crate::machine::elem::Elem;
-use crate::schedule::non_temporal::LINE;
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::split_reduction::{self, Parts};
-use crate::schedule::{self, Schedule, blocks};
+use crate::schedule::written::LINE;
+use crate::schedule::{self, Schedule};
 use surject_ir::{AccOp, DType, FieldId};
 
 /// Rows that are joined at a time.
@@ -120,6 +121,11 @@ impl Columns {
         self.schedule.order[0]
     }
 
+    /// The type of an element.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dag[self.output.root].dtype
+    }
+
     /// The bytes of an element.
     pub(crate) fn size(&self) -> i64 {
         Elem::in_memory(self.dag[self.output.root].dtype).size() as i64
@@ -147,12 +153,12 @@ impl Columns {
 
     /// The rows of a block of so many, of which so many are added at a time; `None`: they are one.
     fn block(&self, rows: i64, at_once: i64, least: i64) -> Option<i64> {
-        let round = blocks::round(self.op, self.dag[self.output.root].dtype);
-        Some(blocks::halfway(rows / at_once, least)? * at_once).filter(|_| round)
+        let round = partial_sums::round(self.op, self.dag[self.output.root].dtype);
+        Some(partial_sums::halfway(rows / at_once, least)? * at_once).filter(|_| round)
     }
 
     /// The targets that a task has for so many rows.
     pub(crate) fn targets(&self, rows: i64) -> i64 {
-        self.block(rows, 1, blocks::TERMS).map_or(1, |block| (rows + block - 1) / block)
+        self.block(rows, 1, partial_sums::TERMS).map_or(1, |block| (rows + block - 1) / block)
     }
 }

@@ -5,7 +5,6 @@ use crate::expression::address::LoopId;
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
-use crate::schedule::bulk::Runs;
 use crate::schedule::{
     Chooser, ReducePlan, Schedule, Vectors, copies, cover, keep_step, output_order, share, together,
     whole_row, widest,
@@ -130,10 +129,6 @@ impl<'a> Points<'a> {
             lanes: 1,
             is_transposition: false,
             reductions: self.plans.clone(),
-            tables: self.chooser.target.lane_permute_width,
-            streams: false,
-            shift: None,
-            runs: Runs::default(),
             cycles,
         }
     }

@@ -30,10 +30,9 @@
 use crate::Target;
 use crate::expression::address::{Lin, LoopId};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
-use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::node_cost;
-use crate::schedule::non_temporal::{self, LINE};
+use crate::schedule::written::LINE;
 use std::collections::HashMap;
 use surject_ir::AccOp;
 
@@ -54,10 +53,6 @@ const SHARED: std::ops::RangeInclusive<i64> = 1 << 10..=8 << 10;
 /// processor finds the direction by itself.
 pub(crate) const REVERSED: std::ops::RangeInclusive<i64> = 512..=32 << 10;
 
-/// The bytes that the elements of a vector lie in: each line of less would be prefetched several times, and of more most
-/// is not needed.
-pub(crate) const BYTES: std::ops::RangeInclusive<i64> = 32..=8 * LINE;
-
 /// When what is prefetched is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
@@ -77,9 +72,6 @@ pub(crate) type PrefetchedLoads = HashMap<(Option<NodeId>, Buf, Lin), (When, boo
 
 /// How a kernel prefetches a tensor: [`When::Soon`] leaves open what suits; `None`: not at all.
 pub(crate) type PrefetchWhen<'a> = &'a dyn Fn(Buf) -> Option<When>;
-
-/// A loop, and how many of its positions an iteration has.
-pub(crate) type Turn = (LoopId, i64);
 
 /// A load of something far away, as one of the passes over it has it.
 struct Load {
@@ -205,12 +197,6 @@ pub(crate) fn far(
     prefetched
 }
 
-/// What a kernel stores that the nearest caches do not hold.
-pub(crate) fn far_stores(dag: &Dag, outputs: &[Output], target: &Target) -> Vec<Buf> {
-    let far = outputs.iter().filter(|o| non_temporal::leaves(dag, std::slice::from_ref(o), target));
-    far.map(|o| o.to).collect()
-}
-
 /// Everything that is loaded from far away, once for every pass over it.
 fn loads(dag: &Dag, roots: &[NodeId], target: &Target, when: PrefetchWhen<'_>) -> Vec<Load> {
     let near = target.thresholds.prefetched_l2_shares * target.l2_share_bytes as f64;
@@ -281,15 +267,4 @@ pub(crate) fn elements_ahead(
         }
     }
     None
-}
-
-/// How a line is prefetched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PrefetchHint {
-    /// To be written, into the first cache.
-    Write,
-    /// To be read, into the first cache.
-    Now,
-    /// To be read, into the second cache.
-    Soon,
 }

@@ -6,31 +6,19 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::schedule::Schedule;
 
-/// Which units a run of a kernel does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
-    /// Those of `%task`.
-    Task,
-    /// Those from `%low` to `%high`.
-    Range,
-}
-
 /// How the units of work are cut.
 pub(crate) struct Units {
     /// Loops that are decoded from the number of a unit.
     pub(crate) prefix: Vec<LoopId>,
-    /// Pieces of the last loop, and their length.
+    /// Pieces of the last loop.
     pub(crate) pieces: i64,
-    pub(crate) piece: i64,
     pub(crate) tasks: i64,
     pub(crate) total: i64,
-    pub(crate) share: Share,
 }
 
 impl Units {
     /// All of it as one task.
-    pub(crate) const WHOLE: Units =
-        Units { prefix: Vec::new(), pieces: 1, piece: 0, tasks: 1, total: 1, share: Share::Task };
+    pub(crate) const WHOLE: Units = Units { prefix: Vec::new(), pieces: 1, tasks: 1, total: 1 };
 }
 
 /// How fine work is divided.
@@ -103,7 +91,7 @@ pub(crate) fn units(
         prefix.push(l);
         total = total.saturating_mul(dag.extent(l));
     }
-    let (mut pieces, mut piece) = (1, dag.extent(last));
+    let mut pieces = 1;
     // Loops that may not be cut run inside a piece.
     let rest_runs_inside = outer[prefix.len()..].iter().all(|&l| !free.contains(l));
     if rest_runs_inside && total < tasks && free.contains(last) {
@@ -113,27 +101,21 @@ pub(crate) fn units(
         let most = if repeats { tasks.min(target.threads as i64) } else { tasks };
         let long = (dag.extent(last) + grain.piece - 1) / grain.piece;
         let wanted = ((most + total - 1) / total).min((long + threads - 1) / threads * threads);
-        Pieces { count: pieces, length: piece } = cut(dag.extent(last), wanted, lanes, threads / total);
+        pieces = cut(dag.extent(last), wanted, lanes, threads / total);
         total *= pieces;
     }
     // No task has twice as much to do as another.
     let tasks = if grain.piece > 1 && total < 2 * tasks { total } else { tasks.min(total) };
-    Units { prefix, pieces, piece, tasks: tasks.max(1), total, share: Share::Task }
-}
-
-/// Pieces of a loop, and how long each is.
-struct Pieces {
-    count: i64,
-    length: i64,
+    Units { prefix, pieces, tasks: tasks.max(1), total }
 }
 
 /// Cuts a loop into about so many pieces of whole vectors, so that the one of `threads` that has most has little more
 /// than the others.
-fn cut(extent: i64, wanted: i64, lanes: i64, threads: i64) -> Pieces {
+fn cut(extent: i64, wanted: i64, lanes: i64, threads: i64) -> i64 {
     let vectors = (extent + lanes - 1) / lanes;
     let short = (vectors / wanted).max(1);
     let pieces = |piece: i64| (vectors + piece - 1) / piece;
     let longest = |piece: i64| (pieces(piece) + threads.max(1) - 1) / threads.max(1) * piece;
     let piece = if longest(short + 1) <= longest(short) { short + 1 } else { short };
-    Pieces { count: pieces(piece), length: piece * lanes }
+    pieces(piece)
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::library::{F, I, binary, call, region};
-use surject_codegen::{Target, lower};
+use surject_codegen::Target;
 use surject_ir::*;
 
 /// Windows that grow by one element an output, where joining the initial values changes them and where it does not.

@@ -1,7 +1,7 @@
 //! Kernels that run together, a few rows at a time.
 
 use crate::harness::*;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_ir::{Function, Program};
 
 fn parsed(text: &str) -> Function {
@@ -226,7 +226,7 @@ fn statistics_of_rows_between_passes_over_them() {
     {
         let plan = checked(&gradient_of_a_norm(rows, columns, dtype));
         let fused = plan.lines().find(|l| l.contains("fused")).unwrap_or_else(|| panic!("{plan}"));
-        assert!(fused.contains("y@") && fused.contains(&format!("row [{rows}] tasks 1; ")), "{plan}");
+        assert!(fused.contains(&format!("row [{rows}] tasks 1; ")), "{plan}");
     }
     let on = |rows: u64, target: &Target| {
         let function = parsed(&gradient_of_a_norm(rows, 1024, "f32"));
@@ -239,7 +239,7 @@ fn statistics_of_rows_between_passes_over_them() {
     let fused = far.plan.to_string().lines().filter(|l| l.contains("fused")).count();
     assert_eq!((fused, far.plan.to_string().lines().count()), (1, 3), "{}", far.plan);
     // Four lines of each of two tensors, into the second cache.
-    assert_eq!(["hint = 2", "hint = 3"].map(|hint| far.text.matches(hint).count()), [8, 0]);
+    assert_eq!(far.text.matches("hint = 2").count(), 8);
     let asks_where_it_stores = |asks_rows: bool| {
         let text =
             on(16384, &Target { prefetches_rows: asks_rows, has_non_temporal_stores: true, ..silent }).text;
@@ -250,6 +250,8 @@ fn statistics_of_rows_between_passes_over_them() {
     // Those that the last cache holds are no reason.
     let near = lowered(1024);
     assert!(near.plan.to_string().contains("row [1024/64]"), "{}", near.plan);
+    // Parts that read what an earlier one has read prefetch nothing.
+    assert!(!near.text.contains("prefetch"), "{}", near.text);
 }
 
 /// The sum of everything is one of rows first, where they come from memory: those are summed with what else they are

@@ -1,7 +1,7 @@
 //! Random programs, compiled and interpreted.
 
 use crate::harness::*;
-use surject_codegen::{CodegenError, Target, Thresholds, lower};
+use surject_codegen::{CodegenError, Target, Thresholds};
 use surject_ir::testing::{Options, random_args, random_program_with};
 use surject_ir::{DType, interp};
 
@@ -25,12 +25,8 @@ fn compare_seeds(
             _ => Target::host(),
         };
         let thresholds = if seed / 4 % 2 == 1 { Thresholds::least() } else { Thresholds::measured() };
-        let target = Target {
-            thresholds,
-            has_non_temporal_stores: Target::host().has_non_temporal_stores,
-            has_fast_memcpy: seed / 8 % 2 == 1,
-            ..target
-        };
+        let target =
+            Target { thresholds, has_non_temporal_stores: Target::host().has_non_temporal_stores, ..target };
         let module = match lower(&program, "main", &target) {
             Ok(module) => module,
             Err(error @ CodegenError::Unsupported { .. }) => {

@@ -1,6 +1,6 @@
 //! Compiles and runs functions, and compares with the interpreter.
 
-use surject_codegen::{LoweredModule, Options, Scheduled, Target, Thresholds, Which, lower_with};
+use surject_codegen::{CodegenError, LoweredModule, Options, Target, Thresholds};
 use surject_index::Space;
 use surject_ir::{
     Buffer, DType, FieldId, Function, Program, Scalar, Statement, StatementKind, TensorType, Var,
@@ -42,16 +42,15 @@ pub fn values(ty: &TensorType, seed: u64) -> Buffer {
     buffer
 }
 
-/// A function of a program as kernels of the emitter, and of the kernel IR where the emitter has no form.
-pub fn lowered(program: &Program, name: &str, target: &Target) -> LoweredModule {
-    lowered_by(program, name, target, Which::Needed)
+/// A function of a program, lowered for this machine.
+pub fn lower(program: &Program, name: &str, target: &Target) -> Result<LoweredModule, CodegenError> {
+    let scheduled = CompileOptions::of(*target, Processor::Host).lower.scheduled;
+    surject_codegen::lower(program, name, target, &Options { scheduled, ..Options::default() })
 }
 
-/// The same, where these kernels are of the kernel IR.
-pub fn lowered_by(program: &Program, name: &str, target: &Target, which: Which) -> LoweredModule {
-    let scheduled = CompileOptions::of(*target, Processor::Host).lower.scheduled;
-    let scheduled = scheduled.map(|scheduled| Scheduled { which, ..scheduled });
-    lower_with(program, name, target, &Options { scheduled, ..Options::default() }).unwrap()
+/// The same of a function that has a form.
+pub fn lowered(program: &Program, name: &str, target: &Target) -> LoweredModule {
+    lower(program, name, target).unwrap()
 }
 
 /// Compiles and runs a lowered module.
@@ -174,7 +173,6 @@ pub fn check_with(function: Function, tolerance: f64, args: Option<Vec<Buffer>>)
     let eager = Target {
         thresholds: Thresholds::least(),
         has_non_temporal_stores: Target::host().has_non_temporal_stores,
-        has_fast_memcpy: true,
         ..Target::wide()
     };
     let targets = [Target::host(), Target::generic(), Target { threads: 1, ..Target::wide() }, eager];
@@ -188,17 +186,6 @@ pub fn check_on(
     args: Option<Vec<Buffer>>,
     targets: &[Target],
 ) -> Vec<String> {
-    check_by(function, tolerance, args, targets, Which::Needed)
-}
-
-/// The same, where these kernels are of the kernel IR.
-pub fn check_by(
-    function: Function,
-    tolerance: f64,
-    args: Option<Vec<Buffer>>,
-    targets: &[Target],
-    which: Which,
-) -> Vec<String> {
     let name = function.name.clone();
     let args = args.unwrap_or_else(|| {
         function.params.iter().enumerate().map(|(i, &p)| values(function.ty(p), i as u64 + 7)).collect()
@@ -207,7 +194,7 @@ pub fn check_by(
     surject_ir::verify(&program).unwrap();
     let expected = surject_ir::interp::run(&program, &name, &args).unwrap();
     let run = |target: &Target| {
-        let module = lowered_by(&program, &name, target, which);
+        let module = lowered(&program, &name, target);
         let found = execute(&module, &args);
         for (i, (a, b)) in found.iter().zip(&expected).enumerate() {
             if let Err(error) = compare(a, b, tolerance) {

@@ -435,7 +435,7 @@ fn the_first_of_many() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::generic()).unwrap();
+        let module = lower(&program, "main", &surject_codegen::Target::generic()).unwrap();
         let plan = module.plan.to_string();
         assert!(plan.contains(wanted), "{wanted}\n{plan}");
         check(program.functions[0].clone());

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use crate::library::{F, I, binary, call, gather_of_lines};
 use crate::scatters::scatter_of_lines;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_index::IndexMap;
 use surject_ir::*;
 
@@ -42,8 +42,8 @@ fn lines_that_are_asked_for() {
     let target = Target { has_non_temporal_stores: true, ..Target::wide() };
     for (rows, width, count, asked, past) in [
         (50_000u64, 512u64, 16_384u64, true, true),
-        (3_000_000, 8, 1 << 20, true, true),
-        (50_000, 512, 40, true, false),
+        (3_000_000, 16, 1 << 20, true, true),
+        (50_000, 512, 40, false, false),
         (100, 512, 16_384, false, true),
     ] {
         let program =

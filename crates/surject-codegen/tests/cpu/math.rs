@@ -3,7 +3,7 @@
 use crate::harness::*;
 use crate::pointwise::special;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
-use surject_codegen::{Target, lower};
+use surject_codegen::Target;
 use surject_ir::{BinaryOp, Buffer, DType, Function, Program, Scalar, UnaryOp, eval};
 
 /// Every exponent of a type with so many mantissas, of both signs, and what is special.

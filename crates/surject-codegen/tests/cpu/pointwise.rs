@@ -331,7 +331,7 @@ fn largest_and_smallest_of_two() {
 "
         );
         let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let module = surject_codegen::lower(&program, "main", &surject_codegen::Target::host()).unwrap();
+        let module = lower(&program, "main", &surject_codegen::Target::host()).unwrap();
         let numbers = [0.0, -0.0, 1.5, -2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         for x in numbers {
             for y in numbers {

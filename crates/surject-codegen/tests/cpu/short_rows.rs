@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::rows::softmax;
-use surject_codegen::{Target, lower};
+use surject_codegen::Target;
 use surject_index::IndexMap;
 use surject_ir::{AccOp, DType, Function};
 

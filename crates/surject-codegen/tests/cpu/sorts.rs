@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::pointwise::special;
-use surject_codegen::{Target, Thresholds, lower};
+use surject_codegen::{Target, Thresholds};
 use surject_ir::{Buffer, DType};
 
 /// Sorts elements and their numbers along an axis by a comparator of `a`, `b` (elements) and `p`, `q` (numbers), on

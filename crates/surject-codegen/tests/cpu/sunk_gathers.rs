@@ -1,7 +1,7 @@
 //! Gathers of what is computed.
 
 use crate::harness::*;
-use surject_codegen::{Target, lower};
+use surject_codegen::Target;
 use surject_ir::{Buffer, DType, Function, Program, Scalar};
 
 const ROWS: &str = "call gather{offset_dims=[1], collapsed_slice_dims=[0], operand_batching_dims=[], \

@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use crate::rows::total;
-use surject_codegen::{Target, Which};
+use surject_codegen::Target;
 use surject_index::{Affine, IndexMap};
 use surject_ir::{BinaryOp, DType, Function, Program};
 
@@ -16,13 +16,13 @@ fn far(target: Target) -> Target {
 fn turned(function: Function) -> Vec<String> {
     let half = Target { threads: 1, ..half_lines() };
     let targets = [Target::host(), Target::generic(), Target::wide(), far(Target::wide()), half, far(half)];
-    check_by(function, 1e-5, None, &targets, Which::Chosen)
+    check_on(function, 1e-5, None, &targets)
 }
 
 /// Does the kernel IR transpose tiles in a program?
 fn is_turned(program: &Program, target: &Target) -> bool {
-    let plan = lowered_by(program, "main", target, Which::Chosen).plan.to_string();
-    plan.contains("kernel `rows` by its schedule")
+    let plan = lowered(program, "main", target).plan.to_string();
+    plan.contains("transposition [")
 }
 
 /// Rows begin with a line or anywhere in one, and so do results that go past the caches.
@@ -62,7 +62,7 @@ fn transpositions_of_all_orders() {
     let sum = f.fields.binary(BinaryOp::Add, turned_one, p[1]).unwrap();
     result(&mut f, sum);
     let program = Program { name: String::new(), functions: vec![f.clone()] };
-    let text = lowered_by(&program, "main", &far(Target::wide()), Which::Chosen).text;
+    let text = lowered(&program, "main", &far(Target::wide())).text;
     assert!(text.contains("nontemporal") && text.contains("llvm.alloca"), "{text}");
     turned(f);
 }

@@ -3,7 +3,7 @@
 
 use surject_codegen::code::interpret::Options;
 use surject_codegen::interpret::InterpretError;
-use surject_codegen::{CodegenError, Target, Thresholds, lower};
+use surject_codegen::{CodegenError, Options as Lowering, Target, Thresholds, lower};
 use surject_ir::testing::random_args;
 use surject_ir::{Buffer, DType, Program};
 use surject_runtime::compare::compare;
@@ -25,7 +25,8 @@ fn fault(
     target: &Target,
     seed: u64,
 ) -> Result<bool, String> {
-    let lowered = match lower(program, "main", target) {
+    let lowering = Lowering { scheduled: Some(surject_cpu::chosen(target)), ..Lowering::default() };
+    let lowered = match lower(program, "main", target, &lowering) {
         Ok(lowered) => lowered,
         Err(CodegenError::Unsupported { .. }) => return Ok(false),
         Err(error) => return Err(error.to_string()),

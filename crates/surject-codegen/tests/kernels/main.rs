@@ -6,6 +6,7 @@ mod parts;
 mod random;
 mod schedules;
 mod strided;
+mod sums;
 mod toy;
 mod transpositions;
 mod triangles;

@@ -139,11 +139,26 @@ fn arithmetic(
     let within = reductions.first().and_then(|r| r.loops.first()).filter(|_| rng.chance(1, 2)).cloned();
     let by = *rng.pick(&[-3, 1, 64]);
     let ahead = loaded.map(|a| {
-        Directive::Prefetch(Ahead { tensor: a.tensor.to_string(), by, within, soon: rng.chance(1, 2) })
+        Directive::Prefetch(Ahead {
+            tensor: a.tensor.to_string(),
+            by,
+            along: None,
+            within,
+            soon: rng.chance(1, 2),
+        })
     });
+    let sums = reductions.iter().filter(|r| r.sums_floats).flat_map(|r| &r.loops);
+    let parts = sums.flat_map(|name| ["", ".o", ".i"].map(|end| format!("{name}{end}")));
+    let parts: Vec<String> = parts.filter(|_| rng.chance(1, 2)).collect();
+    let partial = parts.into_iter().map(|name| {
+        let blocks = rng.pick(&[&[][..], &[1], &[2], &[3], &[4, 2]]).to_vec();
+        Directive::Partial { name, blocks }
+    });
+    let partial: Vec<Directive> = partial.collect();
     let more: Vec<Directive> = reductions
         .iter()
         .filter_map(over)
+        .chain(partial)
         .chain(shared.map(|l| Directive::Inverse(l.name)))
         .chain(kept)
         .chain([Directive::NonTemporal, Directive::SerialEpilogue])
@@ -306,7 +321,9 @@ fn by_parts(rng: &mut Rng, expression: &Expression, schedule: &Schedule) -> Opti
     if extent % last.steps != 0 {
         last.steps = 1;
     }
-    schedule.by_parts(expression, &parts)
+    // A kernel of a range has sizes.
+    let is_range = |s: &Schedule| s.directives.iter().any(|d| matches!(d, Directive::Range(_)));
+    schedule.by_parts(expression, &parts).filter(|parts| !is_range(parts))
 }
 
 /// A scan or a transposition in lanes, where the expression is one.

@@ -46,7 +46,8 @@ fn scheduled(text: &str) -> surject_kernel::Kernel {
 
 #[test]
 fn a_schedule_reads_as_it_prints() {
-    let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\n";
+    let text = "split i0 by 8\norder i0.o i0.i\nparallel i0.o task\nvectorise i0.i\nunroll k0\npartial k0\n\
+                partial k0 by 4096 128\nrange i1\nprefetch v0 along i0 by 8 soon\n";
     let schedule: Schedule = text.parse().unwrap();
     assert_eq!(schedule.to_string(), text);
     let text = "scan i0 threads 256 each 4\nscan i1 across i2 threads 64 each 1\nscan i1 across i2 lanes 64 lines 2\n\
@@ -345,6 +346,14 @@ fn what_does_not_fit_is_said_where_it_stands() {
         "kernel y_0\nsplit k0 by 4\nvectorise k0.i\naccumulate k0.o at i0",
         "kernel y_0\naccumulate k0 at i0\naccumulate k0 at i0",
         "kernel y_0\nunroll i0\naccumulate k0 at i0",
+        "kernel y_0\npartial k0",
+        "kernel y_0\npartial i0 by 2",
+        "kernel y_0\npartial k0 by 4 8",
+        "kernel y_0\npartial k0 by 0",
+        "kernel y_0\npartial k0 by 4\npartial k0 by 2",
+        "kernel y_0\nsplit k0 by 4\nvectorise k0.i\npartial k0.i by 2",
+        "kernel y_0\nrange k0",
+        "kernel y_0\nprefetch v0 along i0 by 8",
         "kernel y_0\nscan i0 lanes 16 lines 1",
         "kernel y_0\ntranspose i0 k0 tile 16 16 task 1 1 group 1 each 1",
         "kernel y_0\ntranspose i0 k0 tile 16 16 task 1 1 group 1 each 1 past past",

@@ -172,6 +172,7 @@ impl Blocks {
     /// terms it fills a panel of columns, which all of its rows need before the next one is filled. Where rows have a panel too, a
     /// task has several panels of columns for one of rows. (K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix
     /// Multiplication", 2008.) Wide vectors read columns where they lie as fast, unless rows have a panel.
+    /// It is long because the directives depend on each other: each needs the loops that the ones before have made.
     fn with_panel(
         &self,
         facts: &Facts,

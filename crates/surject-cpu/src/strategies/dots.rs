@@ -1,10 +1,10 @@
 //! Sums whose terms are the lanes.
 
-use super::{JOIN, Nest, SHARED, cost, fused, row, values, width, work};
+use super::{JOIN, Nest, SHARED, cost, fused, is_chosen, row, values, width, work};
 use crate::Cpu;
-use surject_codegen::kernels::expression::{Expression, LoopInfo};
+use surject_codegen::kernels::expression::{Expression, LoopInfo, Reduction};
 use surject_codegen::kernels::machine::{Proposal, Strategy};
-use surject_codegen::kernels::schedule::{Directive, Schedule, fits};
+use surject_codegen::kernels::schedule::{Ahead, Directive, Schedule, fits};
 
 /// The terms of reductions along memory are the lanes, and results too where they lie next to each other.
 pub struct Dots(pub Cpu);
@@ -57,6 +57,7 @@ impl Strategy for Dots {
             directives.extend(terms.iter().cloned());
             directives.extend(values(&self.0, expression, vector));
             directives.extend(inverses.iter().cloned());
+            directives.extend(self.ahead(expression, &reductions));
             let mut schedule = Schedule { directives };
             for (reduced, at) in expression.keepable() {
                 schedule.directives.push(Directive::Keep { reduced, at });
@@ -123,6 +124,38 @@ fn few(cpu: &Cpu, expression: &Expression) -> Option<Few> {
 }
 
 impl Dots {
+    /// Terms that no cache of a thread holds are prefetched, which goes on where a page of memory ends.
+    fn ahead(&self, expression: &Expression, reductions: &[Reduction]) -> Vec<Directive> {
+        /// Elements of 4 bytes of two pages.
+        const BYTES: usize = 8192;
+        let accesses = expression.accesses();
+        let far = accesses.iter().filter(|a| {
+            !a.stored
+                && !a.guarded
+                && !is_chosen(a)
+                && a.elements * a.bytes as f64 > self.0.second_cache as f64
+        });
+        let along = far.filter_map(|a| {
+            let loops = reductions.iter().flat_map(|r| &r.loops);
+            let name = loops.into_iter().find(|name| a.stride(name) == 1)?;
+            let (tensor, by) = (a.tensor.to_string(), (BYTES / a.bytes) as i64);
+            Some(Directive::Prefetch(Ahead {
+                tensor,
+                by,
+                along: None,
+                within: Some(name.clone()),
+                soon: false,
+            }))
+        });
+        let mut all: Vec<Directive> = Vec::new();
+        along.for_each(|directive| {
+            if !all.contains(&directive) {
+                all.push(directive)
+            }
+        });
+        all
+    }
+
     /// The sums of some rows and all columns in step.
     fn in_step(&self, expression: &Expression) -> Option<Proposal> {
         /// Rows in step, at most.

@@ -336,6 +336,7 @@ impl Strategy for Tiles {
 
 impl Tiles {
     /// A schedule with or without panels, and its cost.
+    /// It is long because the directives depend on each other: each needs the loops that the ones before have made.
     fn schedule(&self, facts: &Facts, &Form { size, panels: how, outermost }: &Form<'_>) -> (Schedule, f64) {
         /// What a strided access costs.
         const STRIDED: f64 = 1.5;

@@ -13,7 +13,7 @@ const FEW: f64 = 3e7;
 const SHARED: f64 = 48.0;
 
 /// The factors that tiles would compute again and again, or of rows whose terms lie far apart, if many results need them.
-/// Measured beside the emitter's with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
+/// Measured beside the code generator before with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
 /// is at 0.92 to 0.97 once it is stored, and smaller products lose on two threads.
 pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool) -> Vec<StoredFactor> {
     if expression.unit_factors().is_some() {

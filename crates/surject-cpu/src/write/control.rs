@@ -95,6 +95,15 @@ impl<'k> Writer<'k> {
 
     /// The tasks from one number on to another, one after the other.
     pub(super) fn range_of_tasks(&mut self, [low, high]: [code::Value; 2], table: code::Value) -> Done<()> {
+        // A kernel of a range has it as sizes.
+        if let ([first, end], None) = (&self.kernel.sizes[..], self.task_loop()) {
+            self.values.extend([(*first, low), (*end, high)]);
+            return self.whole(|writer| {
+                let kernel = writer.kernel;
+                writer.tensors(table);
+                writer.statements(&kernel.body.body)
+            });
+        }
         let TaskLoop { before, low: first, step, body, .. } = self
             .task_loop()
             .ok_or("a range of tasks of a kernel that has more to do, or no loop over tasks")?;

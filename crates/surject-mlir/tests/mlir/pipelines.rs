@@ -6,15 +6,21 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::process::Stdio;
 use std::sync::Arc;
-use surject_codegen::Thresholds;
 use surject_codegen::code::{
     Builder, Elem, Function as CodeFunction, Item, Linkage, Module, Op, Symbol, Temporality, Type,
 };
+use surject_codegen::{CodegenError, LoweredModule, Thresholds};
 use surject_index::Space;
 use surject_ir::testing::{Options, Rng, random_args, random_buffer, random_program, random_program_with};
 use surject_ir::{DType, Function, Program, Statement, StatementKind, TensorType, interp};
 use surject_mlir::pipelines::{Kind, Pipeline};
-use surject_mlir::{Stage, Target, dialect, jit};
+use surject_mlir::{CompileOptions, Processor, Stage, Target, dialect, jit};
+
+/// A function of a program, lowered for this processor.
+fn lower(program: &Program, function: &str, target: Target) -> Result<LoweredModule, CodegenError> {
+    let options = CompileOptions::of(target, Processor::Host).lower;
+    surject_codegen::lower(program, function, &target, &options)
+}
 
 /// What stock `mlir-opt` makes of a module with a pipeline; `None` where it is not installed.
 fn mlir_opt(text: &str, pipeline: &Pipeline) -> Option<String> {
@@ -33,7 +39,7 @@ fn stock_mlir_opt_lowers_modules_to_the_same_llvm_dialect() {
     for seed in 0..24 {
         let program = random_program(seed, 12);
         let function = &program.functions[0].name;
-        let Ok(lowered) = surject_codegen::lower(&program, function, &Target::host()) else { continue };
+        let Ok(lowered) = lower(&program, function, Target::host()) else { continue };
         let pipeline = Pipeline::of(&lowered.text);
         kinds[usize::from(pipeline.kind == Kind::General)] += 1;
         let Some(stock) = mlir_opt(&lowered.text, &pipeline) else { return };
@@ -59,7 +65,7 @@ fn modules_are_built_as_their_text_says() {
         let program = random_program(seed, 12);
         let function = &program.functions[0].name;
         for target in [Target::generic(), Target::host(), wide] {
-            let Ok(lowered) = surject_codegen::lower(&program, function, &target) else { continue };
+            let Ok(lowered) = lower(&program, function, target) else { continue };
             for part in &lowered.parts {
                 let code = part.code.as_ref().expect("a part of generated code has its operations");
                 assert_eq!(code.text(), part.text);

@@ -283,7 +283,7 @@ pub(super) fn emit(
         let given = kernels::schedules(scheduling.file, &found, machine)?;
         let scheduled = Some(scheduled(scheduling.named, given, Which::Chosen)?);
         let options = surject_codegen::Options { scheduled, ..Default::default() };
-        surject_codegen::lower_with(program, &function, &Target::host(), &options).map_err(|e| fail(&e))
+        surject_codegen::lower(program, &function, &Target::host(), &options).map_err(|e| fail(&e))
     };
     match form {
         Form::Stablehlo => surject_lift::export(program).map_err(|e| fail(&e)),

@@ -101,13 +101,14 @@ impl Expression {
     pub fn traffic(&self) -> Vec<Traffic> {
         let mut found: BTreeMap<(Buf, bool), f64> = BTreeMap::new();
         let loads = self.nodes().into_iter().filter_map(|n| match &self.dag[n].node {
-            Node::Load { buf, address, .. } => Some((*buf, address.clone(), false)),
+            Node::Load { buf, address, .. } => Some((*buf, address.loops(), false)),
+            Node::Gather { buf, .. } => Some((*buf, self.dag[n].deps, false)),
             _ => None,
         });
-        let stores = self.outputs.iter().map(|o| (o.to, o.address.clone(), true));
-        for (buf, address, stored) in loads.chain(stores) {
+        let stores = self.outputs.iter().map(|o| (o.to, o.address.loops(), true));
+        for (buf, loops, stored) in loads.chain(stores) {
             let Some(&(_, dtype, elements)) = self.memory.get(&buf) else { continue };
-            let points = self.dag.points(address.loops()).min(elements as f64);
+            let points = self.dag.points(loops).min(elements as f64);
             let all = found.entry((buf, stored)).or_default();
             *all = (*all + points * dtype.size() as f64).min(elements as f64 * dtype.size() as f64);
         }

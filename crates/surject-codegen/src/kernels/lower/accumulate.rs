@@ -5,12 +5,15 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Accumulation, Axis, Sums};
+use surject_ir::DType;
 use surject_kernel::{Affine, LoopKind, Mem, Place, Space, Type, Value};
 
 /// What is joined so far of a reduction.
 pub(super) struct InMemory<'a> {
     sums: &'a Sums,
     mem: Mem,
+    /// The type in which they are joined: that of integers where floats are compared as such.
+    dtype: DType,
     /// The iterations of its loops with which it begins.
     first: Vec<Affine>,
 }
@@ -37,18 +40,17 @@ impl<'a> Lowering<'a> {
 
     /// Memory of neutral elements.
     fn begin_sums(&mut self, sums: &'a Sums) -> Lowered<()> {
-        let Node::Reduce { op, .. } = self.expression.dag[sums.reduction].node else {
-            return Err(CodegenError::malformed("sums of no reduction"));
-        };
+        let (reduction, _) = self.block_of_axes(0, sums.reduction)?;
         let first = sums.loops.iter().map(|l| self.places.get(&l.0).cloned().unwrap_or_default()).collect();
-        let mem = self.b.alloc("sums", sums.dtype, sums.elements, Space::Stack);
-        let none = self.b.splat(op.neutral(sums.dtype), sums.lanes as usize);
+        let neutral = reduction.neutral();
+        let mem = self.b.alloc("sums", neutral.dtype(), sums.elements, Space::Stack);
+        let none = self.b.splat(neutral, sums.lanes as usize);
         let (number, _) = self.b.open_for(0, sums.elements / sums.lanes, 1, LoopKind::Serial, &[]);
         let at = Affine::from(number).times(sums.lanes).ok_or_else(overflow)?;
         let at = if sums.lanes > 1 { at.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { at };
         self.b.store(Place::new(mem, at), none);
         self.b.close_for(&[]);
-        self.sums.insert(sums.reduction, InMemory { sums, mem, first });
+        self.sums.insert(sums.reduction, InMemory { sums, mem, dtype: neutral.dtype(), first });
         Ok(())
     }
 
@@ -111,32 +113,40 @@ impl<'a> Lowering<'a> {
 
     /// A reduction, and its loops inside of a block.
     fn block_of(&self, accumulation: &Accumulation, id: NodeId) -> Lowered<(super::Reduction, &'a [Axis])> {
+        self.block_of_axes(accumulation.blocks.len(), id)
+    }
+
+    /// A reduction, and its loops behind so many.
+    fn block_of_axes(&self, outside: usize, id: NodeId) -> Lowered<(super::Reduction, &'a [Axis])> {
         let Node::Reduce { op, body, .. } = self.expression.dag[id].node else {
             return Err(CodegenError::malformed("sums of no reduction"));
         };
         let axes = self.resolved.reductions.get(&id).map_or(&[][..], Vec::as_slice);
         let lanes = self.lanes_of(self.expression.dag[id].deps);
-        let inside = &axes[accumulation.blocks.len().min(axes.len())..];
+        let inside = &axes[outside.min(axes.len())..];
         Ok((self.reduction(id, (op, body), axes, lanes), inside))
     }
 
     /// Where a reduction is in memory here.
     fn sums_here(&self, id: NodeId) -> Lowered<(Place, Type)> {
         let missing = || CodegenError::malformed("sums that nobody began");
-        let InMemory { sums, mem, first } = self.sums.get(&id).ok_or_else(missing)?;
+        let InMemory { sums, mem, dtype, first } = self.sums.get(&id).ok_or_else(missing)?;
         let mut at = Affine::from(0);
         for (&(of, stride), first) in sums.loops.iter().zip(first) {
             let own = self.places.get(&of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
             at = at.plus(&own, stride).ok_or_else(overflow)?;
         }
         let lanes = self.lanes_of(self.expression.dag[id].deps);
-        Ok((Place::new(*mem, at), Type::vector(sums.dtype, lanes)))
+        Ok((Place::new(*mem, at), Type::vector(*dtype, lanes)))
     }
 
     /// The value of a reduction all of whose blocks are joined.
     pub(super) fn load_of_sums(&mut self, id: NodeId) -> Lowered<Value> {
         let (place, ty) = self.sums_here(id)?;
-        let whole = self.b.load(place, ty);
+        let mut whole = self.b.load(place, ty);
+        if let Some(keys) = self.block_of_axes(0, id)?.0.keys {
+            whole = keys.value(&mut self.b, whole);
+        }
         Ok(self.b.convert(whole, self.expression.dag[id].dtype))
     }
 }

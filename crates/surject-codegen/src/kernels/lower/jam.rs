@@ -3,7 +3,7 @@
 //! What iterations have in common, such as the elements of a row that several columns need, is one value: the builder of
 //! kernels knows it.
 
-use super::parts::Opened;
+use super::parts::{Opened, Part};
 use super::reduce::{PartialSums, sums_floats};
 use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
@@ -228,29 +228,54 @@ impl Lowering<'_> {
         let mut sums = PartialSums::of(sums, &parts, apart);
         for (number, part) in parts.iter().enumerate() {
             let so_far = sums.take(&mut self.b, number);
-            let mut inner: Vec<Own> = each.iter().map(Own::copy).collect();
-            let depth = self.frames.len();
-            self.places.remove(&axis.of);
-            let opened = self.open_part(axis, part, &so_far)?;
-            // Each iteration knows where the loop is by itself.
-            let bound = self.frames.split_off(depth);
-            let at = self.places.get(&axis.of).cloned().unwrap_or_default();
-            for own in &mut inner {
-                own.frames
-                    .extend(bound.iter().map(|f| super::Frame { binds: f.binds, values: HashMap::new() }));
-                let known = own.places.entry(axis.of).or_default();
-                *known = known.plus(&at, 1).ok_or_else(|| CodegenError::overflow("a loop"))?;
-            }
-            let next = match opened {
-                Opened::Loop(carried) => {
-                    let next = self.terms_in_step(axes, i + 1, reduction, carried, &mut inner)?;
-                    self.close(&next)
-                }
-                _ => self.terms_in_step(axes, i + 1, reduction, so_far, &mut inner)?,
-            };
+            let next = self.in_partial_sums(
+                (axis, std::slice::from_ref(reduction)),
+                part,
+                so_far,
+                &mut |lowering, part, so_far| {
+                    let next = lowering.part_in_step((axes, i), part, reduction, so_far, each)?;
+                    lowering.return_to(&outside);
+                    Ok(next)
+                },
+            )?;
             sums.put(number, next);
-            self.return_to(&outside);
         }
         Ok(sums.whole(&mut self.b))
+    }
+
+    /// A part of the loop of this number of a reduction, and the terms of all iterations in it.
+    fn part_in_step(
+        &mut self,
+        (axes, i): (&[Axis], usize),
+        part: &Part,
+        reduction: &Reduction,
+        so_far: Vec<Value>,
+        each: &[Own],
+    ) -> Lowered<Vec<Value>> {
+        let axis = &axes[i];
+        let mut inner: Vec<Own> = each.iter().map(Own::copy).collect();
+        let depth = self.frames.len();
+        self.places.remove(&axis.of);
+        let opened = self.open_part(axis, part, &so_far)?;
+        // Each iteration knows where the loop is by itself.
+        let bound = self.frames.split_off(depth);
+        let at = self.places.get(&axis.of).cloned().unwrap_or_default();
+        for own in &mut inner {
+            own.frames.extend(bound.iter().map(|f| super::Frame { binds: f.binds, values: HashMap::new() }));
+            let known = own.places.entry(axis.of).or_default();
+            *known = known.plus(&at, 1).ok_or_else(|| CodegenError::overflow("a loop"))?;
+        }
+        let mut terms_inside = |lowering: &mut Self, sums: Vec<Value>| {
+            lowering.begun_anew((axes.get(i + 1), std::slice::from_ref(reduction)), sums, |lowering, sums| {
+                lowering.terms_in_step(axes, i + 1, reduction, sums, &mut inner)
+            })
+        };
+        match opened {
+            Opened::Loop(carried) => {
+                let next = terms_inside(self, carried)?;
+                Ok(self.close(&next))
+            }
+            _ => terms_inside(self, so_far),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Lowered, Lowering};
 use crate::expression::dag::{Node, NodeId};
+use crate::expression::partial_sums;
 use crate::kernels::schedule::{Axis, AxisKind};
 use surject_kernel::Level;
 
@@ -25,7 +26,9 @@ impl Lowering<'_> {
         for &other in others {
             let needed = dag.all_reachable(&[other]);
             let needs = needed.contains(&first) || found.iter().any(|n| needed.contains(n));
-            let same = dag[other].deps == dag[first].deps && self.axes_of(other) == own;
+            // Sums in blocks begin anew, and others do not.
+            let alike = !self.has_partial_sums(own) || self.is_rounded(other) == self.is_rounded(first);
+            let same = alike && dag[other].deps == dag[first].deps && self.axes_of(other) == own;
             if same && !needs && !self.is_apart(other) && self.cached(other).is_none() {
                 found.push(other);
             }
@@ -42,6 +45,12 @@ impl Lowering<'_> {
         let kept = self.resolved.values.kept.as_ref().is_some_and(|kept| kept.body == body);
         let is_triangular = self.resolved.values.triangles.iter().any(|t| t.reduction == Some(reduction));
         kept || is_triangular || self.sums.contains_key(&reduction)
+    }
+
+    /// Is a reduction a sum of floats?
+    fn is_rounded(&self, reduction: NodeId) -> bool {
+        let data = &self.expression.dag[reduction];
+        matches!(data.node, Node::Reduce { op, .. } if partial_sums::round(op, data.dtype))
     }
 
     fn axes_of(&self, reduction: NodeId) -> &[Axis] {

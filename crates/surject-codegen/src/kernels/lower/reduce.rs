@@ -168,15 +168,21 @@ impl Lowering<'_> {
         let mut sums = PartialSums::of(sums, &parts, axes.len() - i == 1 && sums_floats(reductions));
         for (number, part) in parts.iter().enumerate() {
             let so_far = sums.take(&mut self.b, number);
-            let next = match self.open_part(axis, part, &so_far)? {
-                Opened::Loop(carried) => {
-                    let next = self.terms(axes, i + 1, reductions, carried)?;
-                    self.close(&next)
-                }
-                _ => self.terms(axes, i + 1, reductions, so_far)?,
-            };
+            let next =
+                self.in_partial_sums((axis, reductions), part, so_far, &mut |lowering, part, so_far| {
+                    let opened = lowering.open_part(axis, part, &so_far)?;
+                    lowering.prefetch_chosen(axis)?;
+                    let next = match opened {
+                        Opened::Loop(carried) => {
+                            let next = lowering.terms_inside(axes, i + 1, reductions, carried)?;
+                            lowering.close(&next)
+                        }
+                        _ => lowering.terms_inside(axes, i + 1, reductions, so_far)?,
+                    };
+                    lowering.return_to(&outside);
+                    Ok(next)
+                })?;
             sums.put(number, next);
-            self.return_to(&outside);
             if let (Part::Between { between: Some(between), .. }, [reduction]) = (part, reductions) {
                 self.keep_tails(&axes[i..], reduction, between)?;
             }
@@ -184,12 +190,27 @@ impl Lowering<'_> {
         Ok(sums.whole(&mut self.b))
     }
 
+    /// The same of loops inside of others: they begin anew where a schedule says so.
+    fn terms_inside(
+        &mut self,
+        axes: &[Axis],
+        i: usize,
+        reductions: &[Reduction],
+        sums: Vec<Value>,
+    ) -> Lowered<Vec<Value>> {
+        self.begun_anew((axes.get(i), reductions), sums, |lowering, sums| {
+            lowering.terms(axes, i, reductions, sums)
+        })
+    }
+
     /// Joins the term of a reduction to what is so far.
     pub(super) fn join_term(&mut self, reduction: &Reduction, sum: Value) -> Lowered<Value> {
         let &Reduction { op, joined, body, loops, lanes, fused, keys, .. } = reduction;
         let guards = self.cut(loops)?;
+        // What is kept is the product, rounded.
+        let is_kept = self.resolved.values.kept.as_ref().is_some_and(|kept| kept.body == body);
         if let (true, true, Node::Binary(_, x, y)) =
-            (fused, guards.is_empty(), &self.expression.dag[body].node)
+            (fused && !is_kept, guards.is_empty(), &self.expression.dag[body].node)
         {
             let (x, y) = (self.operand(*x, lanes)?, self.operand(*y, lanes)?);
             let ty = self.b.ty(sum);

@@ -16,6 +16,7 @@ pub struct PartLoop {
 impl Schedule {
     /// The same schedule with a task for every part: the loops of the parts, outermost first, stand outside of all others. `None`
     /// where it has tasks already, is a form of its own, or does something else with these loops.
+    /// It is long because it is flat: one arm a directive.
     pub fn by_parts(&self, expression: &Expression, parts: &[PartLoop]) -> Option<Schedule> {
         let mut directives = Vec::new();
         let mut names: Vec<String> = expression.loops().into_iter().map(|l| l.name).collect();
@@ -62,6 +63,9 @@ impl Schedule {
                 Directive::Jam(name) => rest.push(Directive::Jam(renamed(name))),
                 Directive::Peel(name) => rest.push(Directive::Peel(renamed(name))),
                 Directive::Triangular(name) => rest.push(Directive::Triangular(renamed(name))),
+                Directive::Partial { name, blocks } => {
+                    rest.push(Directive::Partial { name: renamed(name), blocks: blocks.clone() });
+                }
                 Directive::Fma(_)
                 | Directive::Keep { .. }
                 | Directive::Keys(_)
@@ -70,6 +74,7 @@ impl Schedule {
                 | Directive::SerialEpilogue
                 | Directive::Prefetch(_) => rest.push(directive.clone()),
                 Directive::Parallel(..)
+                | Directive::Range(_)
                 | Directive::Pack { .. }
                 | Directive::Accumulate { .. }
                 | Directive::Contract(_)
@@ -85,7 +90,15 @@ impl Schedule {
         let inner = ordered.unwrap_or_else(|| names.clone());
         let inner = inner.into_iter().filter(|name| !outer.contains(name));
         directives.push(Directive::Order(outer.iter().cloned().chain(inner).collect()));
-        directives.extend(outer.into_iter().map(|name| Directive::Parallel(name, Level::Task)));
+        // Parts that are joined to the same results run one after the other.
+        let is_joined = |p: &PartLoop| expression.find(&p.name).is_some_and(|l| !l.parallel);
+        match (parts.iter().any(is_joined), &outer[..]) {
+            (true, [only]) => directives.push(Directive::Range(only.clone())),
+            (true, _) => return None,
+            (false, _) => {
+                directives.extend(outer.into_iter().map(|name| Directive::Parallel(name, Level::Task)));
+            }
+        }
         directives.extend(rest);
         let schedule = Schedule { directives };
         fits(expression, &schedule).is_ok().then_some(schedule)

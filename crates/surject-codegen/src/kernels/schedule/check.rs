@@ -67,6 +67,7 @@ impl<'a> Check<'a> {
             AxisKind::Parallel(level) => nest.outer(i, axis, level),
             AxisKind::Lanes => self.vectorised(nest, i, axis),
             AxisKind::Jammed => self.jammed(nest, i, axis),
+            AxisKind::Ranged => nest.ranged(i, axis),
             AxisKind::Serial | AxisKind::Unrolled => Ok(()),
         }
     }
@@ -214,5 +215,15 @@ impl NestCheck<'_> {
         }
         self.levels.push(level);
         Ok(())
+    }
+
+    /// The loop that a range is of: the outermost one over points.
+    fn ranged(&self, i: usize, axis: &Axis) -> Result<(), String> {
+        match self.reduction.is_none() && i == 0 && axis.factor == 1 {
+            true => Ok(()),
+            false => {
+                Err(format!("a range is of the outermost loop over points, which `{}` is not", axis.name))
+            }
+        }
     }
 }

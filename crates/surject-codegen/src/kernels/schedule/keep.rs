@@ -7,9 +7,8 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::rewrite::Rewriter;
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
-use crate::schedule::term_cache::is_function;
 use std::collections::HashMap;
-use surject_ir::DType;
+use surject_ir::{DType, UnaryOp};
 
 /// Terms that are kept.
 #[derive(Clone, Debug)]
@@ -183,4 +182,10 @@ impl Expression {
         found.retain(|(over, along)| keep(self, over, along).is_ok());
         found
     }
+}
+
+/// Is it a function that takes longer than a store and a load of its value?
+fn is_function(op: UnaryOp) -> bool {
+    use UnaryOp::*;
+    !matches!(op, Neg | Abs | Sign | Not | Floor | Ceil | IsFinite | RoundEven | RoundAway | Sqrt)
 }

@@ -15,8 +15,10 @@ const MOST: i64 = 1 << 30;
 pub struct Ahead {
     /// The name of the tensor.
     pub tensor: String,
-    /// How many elements; negative: before them.
+    /// How many elements; negative: before them. Along a loop: how many iterations.
     pub by: i64,
+    /// The loop along which indices choose the lines that are prefetched.
+    pub along: Option<String>,
     /// The loop of the reduction whose terms are loaded; `None`: what is loaded outside of reductions.
     pub within: Option<String>,
     /// Is the second cache near enough?
@@ -25,8 +27,10 @@ pub struct Ahead {
 
 impl fmt::Display for Ahead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ahead { tensor, by, within, soon } = self;
-        write!(f, "prefetch {tensor} by {by}")?;
+        let Ahead { tensor, by, along, within, soon } = self;
+        write!(f, "prefetch {tensor}")?;
+        along.iter().try_for_each(|name| write!(f, " along {name}"))?;
+        write!(f, " by {by}")?;
         within.iter().try_for_each(|name| write!(f, " in {name}"))?;
         if *soon { write!(f, " soon") } else { Ok(()) }
     }
@@ -39,14 +43,18 @@ impl Ahead {
             [words @ .., "soon"] => (words, true),
             words => (words, false),
         };
-        let (tensor, by, within) = match words {
-            [tensor, "by", by] => (tensor, by, None),
-            [tensor, "by", by, "in", name] => (tensor, by, Some(name.to_string())),
-            _ => return Err("write `prefetch v0 by 2048`, and `in k0` or `soon` behind it".into()),
+        let (tensor, along, by, within) = match words {
+            [tensor, "by", by] => (tensor, None, by, None),
+            [tensor, "along", name, "by", by] => (tensor, Some(name.to_string()), by, None),
+            [tensor, "by", by, "in", name] => (tensor, None, by, Some(name.to_string())),
+            _ => {
+                let message = "write `prefetch v0 by 2048` or `prefetch v0 along i0 by 8`, and `in k0` or `soon` behind it";
+                return Err(message.into());
+            }
         };
         match by.parse() {
             Ok(by) if (-MOST..=MOST).contains(&by) && by != 0 => {
-                Ok(Ahead { tensor: tensor.to_string(), by, within, soon })
+                Ok(Ahead { tensor: tensor.to_string(), by, along, within, soon })
             }
             _ => Err(Fault::of(by, format!("`{by}` is no number of elements up to {MOST} but 0"))),
         }
@@ -58,6 +66,8 @@ impl Ahead {
 pub(crate) struct Prefetched {
     pub(crate) buf: Buf,
     pub(crate) by: i64,
+    /// The loop along which lines are chosen.
+    pub(crate) along: Option<LoopId>,
     /// The loop of the reduction.
     pub(crate) within: Option<LoopId>,
     pub(crate) wanted: Wanted,
@@ -67,10 +77,12 @@ pub(crate) struct Prefetched {
 pub(super) fn prefetched(expression: &Expression, ahead: &Ahead) -> Result<Prefetched, Fault> {
     let called = |buf: &Buf| expression.memory.get(buf).is_some_and(|m| m.0.to_string() == ahead.tensor);
     let loaded = expression.nodes().into_iter().find_map(|n| match &expression.dag[n].node {
-        Node::Load { buf, .. } => Some(*buf).filter(called),
+        Node::Load { buf, .. } if ahead.along.is_none() => Some(*buf).filter(called),
+        Node::Gather { buf, .. } if ahead.along.is_some() => Some(*buf).filter(called),
         _ => None,
     });
-    let nothing = || Fault::of(&ahead.tensor, format!("nothing of `{}` is loaded", ahead.tensor));
+    let how = if ahead.along.is_some() { "chosen by indices" } else { "loaded" };
+    let nothing = || Fault::of(&ahead.tensor, format!("nothing of `{}` is {how}", ahead.tensor));
     let buf = loaded.ok_or_else(nothing)?;
     let within = ahead.within.as_ref().map(|name| {
         let of = |message: String| Fault::of(name, message);
@@ -80,6 +92,7 @@ pub(super) fn prefetched(expression: &Expression, ahead: &Ahead) -> Result<Prefe
             false => Ok(l),
         }
     });
+    let along = ahead.along.as_ref().map(|name| expression.called(name).map_err(|m| Fault::of(name, m)));
     let wanted = if ahead.soon { Wanted::Soon } else { Wanted::Read };
-    Ok(Prefetched { buf, by: ahead.by, within: within.transpose()?, wanted })
+    Ok(Prefetched { buf, by: ahead.by, along: along.transpose()?, within: within.transpose()?, wanted })
 }

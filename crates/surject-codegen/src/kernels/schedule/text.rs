@@ -47,10 +47,15 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
                 return Err(Fault::of(level, format!("`{level}` is no level: task, block, warp or thread")));
             }
         },
+        ["range", name] => Directive::Range(name.to_string()),
         ["vectorise", name] => Directive::Vectorise(name.to_string()),
         ["unroll", name] => Directive::Unroll(name.to_string()),
         ["peel", name] => Directive::Peel(name.to_string()),
         ["triangular", name] => Directive::Triangular(name.to_string()),
+        ["partial", name] => Directive::Partial { name: name.to_string(), blocks: Vec::new() },
+        ["partial", name, "by", blocks @ ..] if !blocks.is_empty() => {
+            Directive::Partial { name: name.to_string(), blocks: sizes(name, blocks)? }
+        }
         ["jam", name] => Directive::Jam(name.to_string()),
         ["fma", name] => Directive::Fma(name.to_string()),
         ["pack", tensor, "at", at] => Directive::Pack { tensor: tensor.to_string(), at: at.to_string() },
@@ -71,14 +76,26 @@ fn directive(words: &[&str]) -> Result<Directive, Fault> {
         ["scan", words @ ..] => Directive::Scan(Running::read(words)?),
         _ => {
             let message = format!(
-                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, vectorise L, unroll L, jam L, peel L, triangular L, fma L, \
-                 pack TENSOR|left|right at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, epilogue serial, prefetch TENSOR by N [in K] [soon], contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
+                "`{}` is no directive: split L by N, order L…, parallel L LEVEL, range L, vectorise L, unroll L, jam L, peel L, triangular L, partial L [by N…], fma L, \
+                 pack TENSOR|left|right at L, accumulate K at L, keep L at L, keys L, inverse L, nontemporal, epilogue serial, prefetch TENSOR [along L] by N [in K] [soon], contract ROWS COLUMNS TERMS tile M N K thread M N|grid M N across T|warp M [N]|group|\
                  group tma, contract ROWS COLUMNS TERMS tile M N by tiles|dots task M N each N, transpose L L tile N N warps N|tiles N, scan L [across L] threads N each N|lanes N lines N [block N] [keys]",
                 words.join(" ")
             );
             return Err(message.into());
         }
     })
+}
+
+/// How many iterations of a loop of a sum blocks have.
+fn sizes(name: &str, words: &[&str]) -> Result<Vec<i64>, Fault> {
+    let size = |word: &&str| match word.parse() {
+        Ok(size) if size > 0 => Ok(size),
+        _ => {
+            let message = format!("`{word}` is no positive number; write `partial {name} by 4096 128`");
+            Err(Fault::of(word, message))
+        }
+    };
+    words.iter().map(size).collect()
 }
 
 /// Schedules of the kernels of a program that its user has written, by the names of the kernels.

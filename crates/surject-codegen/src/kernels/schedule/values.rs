@@ -4,6 +4,7 @@ use super::accumulate::accumulation;
 use super::check::Nest;
 use super::keep::keep;
 use super::pack::{Nests, panels};
+use super::partial;
 use super::place::Misfit;
 use super::prefetch::{Prefetched, prefetched};
 use super::triangle::triangles;
@@ -12,7 +13,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, NodeId};
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use surject_kernel::Level;
 
 /// The most bytes of all panels and sums of a kernel, which are on the stack of a thread.
@@ -35,6 +36,9 @@ pub(crate) struct Values {
     pub(crate) prefetched: Vec<Prefetched>,
     /// The loops whose iterations in which all guards hold are by themselves.
     pub(crate) peeled: HashSet<String>,
+    /// The loops of sums that begin anew for each iteration around them, and the blocks of those that have some, by their names.
+    pub(crate) begun_anew: HashSet<String>,
+    pub(crate) partial_sums: HashMap<String, Vec<i64>>,
     /// The values that are read from panels.
     pub(crate) panels: Vec<Panel>,
     /// The terms that are kept.
@@ -98,6 +102,7 @@ pub(super) fn kept(expression: &Expression, schedule: &Schedule) -> Result<Optio
 }
 
 /// What the other directives say of values, in a nest of loops of which some are cut.
+/// It is long because it is flat: one arm a directive.
 pub(super) fn values(
     expression: &Expression,
     schedule: &Schedule,
@@ -145,10 +150,6 @@ pub(super) fn values(
                         format!("agents of a GPU, which compare floats, share `{}`", shared.name),
                     ));
                 }
-                let mut sums = found.accumulations.iter().flat_map(|a| &a.sums);
-                if sums.any(|s| compared.contains(&s.reduction)) {
-                    return Err(of(name, format!("the reduction over `{name}` is accumulated, as floats")));
-                }
                 found.keys.extend(compared);
             }
             Directive::Peel(name) => {
@@ -166,6 +167,16 @@ pub(super) fn values(
                     return Err(of(name, format!("`{name}` is triangular already")));
                 }
                 found.triangles.extend(new);
+            }
+            Directive::Partial { name, blocks } => {
+                partial::check(expression, nests, name, blocks).map_err(fault)?;
+                let is_new = match blocks.is_empty() {
+                    true => found.begun_anew.insert(name.clone()),
+                    false => found.partial_sums.insert(name.clone(), blocks.clone()).is_none(),
+                };
+                if !is_new {
+                    return Err(of(name, format!("`{name}` is summed in such blocks already")));
+                }
             }
             Directive::Inverse(name) => {
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());

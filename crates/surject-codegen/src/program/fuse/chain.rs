@@ -12,7 +12,6 @@ use crate::program::fuse::{Chain, Member, World, in_place_between, part_of_ir};
 use crate::program::live::Span;
 use crate::program::lowered::Step;
 use crate::program::memory::{self, Need};
-use crate::schedule::refused::Refused;
 use std::collections::HashMap;
 use surject_index::Space;
 use surject_ir::{DType, TensorType};
@@ -96,8 +95,8 @@ fn in_place(chain: &Chain, parts: &[Kernel], world: &World<'_>) -> Vec<(Buf, Buf
 }
 
 /// A new buffer of so many bytes.
-fn scratch(types: &mut Vec<TensorType>, bytes: i64) -> Buf {
-    types.push(TensorType::new(DType::U8, Space::of(&[bytes.unsigned_abs()])));
+fn scratch(types: &mut Vec<TensorType>, dtype: DType, elements: i64) -> Buf {
+    types.push(TensorType::new(dtype, Space::of(&[elements.unsigned_abs()])));
     Buf(types.len() as u32 - 1)
 }
 
@@ -143,7 +142,7 @@ fn joined(
         return Ok(None);
     }
     let bytes = columns.bytes().ok_or_else(|| CodegenError::malformed("a target without an end"))?;
-    let targets = scratch(world.types, bytes * tasks * count);
+    let targets = scratch(world.types, columns.dtype(), bytes / columns.size() * tasks * count);
     world.touched.insert(targets, 2);
     let to = member.buffers[0];
     let kernel = columns.total((targets, to), tasks * count, world.target)?;
@@ -310,18 +309,22 @@ impl Writing<'_> {
     /// Fills the targets of a member with what nothing is joined to yet, if it joins its rows.
     fn start(&mut self, number: usize, table: Value) -> Result<(), CodegenError> {
         let Some(columns) = self.chain.members[number].recipe.joined() else { return Ok(()) };
-        let start = columns.start(self.world.target)?;
+        let start = part_of_ir::start(columns, self.world)?;
         self.functions.extend(functions(&format!("start{number}"), &start));
         let (root, zero, one) = (self.em.root(), self.zero, self.one);
+        // It has the target alone: its table is the end of that of the member which begins with it.
+        let place = self.parts[number].buffers.iter().position(|&b| b == columns.output.to);
+        let place = place.ok_or_else(|| CodegenError::malformed("a part without its target"))?;
+        let own_table = self.entry(root, table, place);
         let targets = self.targets.last().copied().filter(|own| own.at.table == table);
         let several = targets.zip(self.own[number].as_ref().map(|own| own.count));
         let Some((targets, count)) = several else {
-            self.call(root, format!("start{number}"), [zero, one], table);
+            self.call(root, format!("start{number}"), [zero, one], own_table);
             return Ok(());
         };
         let (each, target) = (self.em.open(root, Vec::new(), None), self.em.name());
         self.point(each, targets, target);
-        self.call(each, format!("start{number}"), [zero, one], table);
+        self.call(each, format!("start{number}"), [zero, one], own_table);
         let bounds = self.em.whole(0, count, 1);
         self.em.close_loop(each, target, &bounds, &[]);
         Ok(())
@@ -396,11 +399,7 @@ fn parts(chain: &Chain, world: &World<'_>) -> Result<Vec<Kernel>, CodegenError> 
         if let Recipe::Product(product) = &*member.recipe {
             return part_of_ir::product(product, member.kernel, chain.most, world);
         }
-        part_of_ir::kernel(member, (&when, &alone), world).unwrap_or_else(|Refused(reason)| {
-            let part = member.recipe.range(&member.cut, world.target, (&when, &alone))?;
-            let form = Form { refused: vec![(part_of_ir::NAME, reason)], ..part.form };
-            Ok(Kernel { form, ..part })
-        })
+        part_of_ir::rows(member, (&when, &alone), world)
     };
     chain.members.iter().map(part).collect()
 }
@@ -417,7 +416,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     }
     let (offsets, own_bytes) = places(chain, &parts, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
-    let kept = scratch(world.types, workers * own_bytes);
+    let kept = scratch(world.types, DType::U8, workers * own_bytes);
     let none = Dag::default();
     let mut em = Emitter::new(&none);
     let (one, zero) = (em.int(1), em.int(0));

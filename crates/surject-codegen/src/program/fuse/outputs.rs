@@ -87,7 +87,7 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
     }
     let free = schedule.order.iter().copied().collect();
     let alone = steps.iter().any(|s| recipe(s, world).is_some_and(|r| r.is_alone()));
-    let mut kernel = rows::whole(dag, outputs, schedule, free, None, world.target)?;
+    let mut kernel = rows::whole(dag, outputs, schedule, free);
     if alone {
         kernel = kernel.alone();
     }
@@ -186,7 +186,7 @@ fn part<'w>(step: &Step, world: &'w World<'_>) -> Option<Part<'w>> {
     // A copy may turn out to be none.
     let Step::Run { kernel, buffers, copies: false, .. } = step else { return None };
     let recipe = recipe(step, world)?;
-    let Recipe::Row { dag, outputs, schedule, term_cache: None, .. } = recipe.as_ref() else { return None };
+    let Recipe::Row { dag, outputs, schedule, .. } = recipe.as_ref() else { return None };
     let (first, more) = outputs.split_first()?;
     let alike = |o: &Output| o.address.terms == first.address.terms;
     let plain = schedule.is_plain() && outputs.iter().all(|o| o.join.is_none());

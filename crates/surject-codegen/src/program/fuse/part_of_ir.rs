@@ -2,41 +2,64 @@
 
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::kernels::expression::Expression;
-use crate::kernels::native::{Parts, Which};
+use crate::kernels::native::{Parts, Scheduled};
 use crate::kernels::schedule::{Ahead, PartLoop};
 use crate::lower::kernel::Kernel;
-use crate::lower::recipe::Product;
+use crate::lower::recipe::{Product, Recipe};
 use crate::materialise::from_ir::{self, NO_STRATEGIES};
+use crate::normalise::pulled::Pulled;
 use crate::program::fuse::{Member, World};
-use crate::schedule::non_temporal::{self, LINE};
+use crate::schedule::columns::Columns;
 use crate::schedule::prefetch::{self, Move, PrefetchWhen, When, elements_ahead};
-use crate::schedule::refused::{Fit, Refused, need};
+use crate::schedule::refused::Refused;
+use crate::schedule::written::{self, LINE};
 use crate::{CodegenError, Target};
 
-/// The form of such kernels.
-pub(super) const NAME: &str = "part of the kernel IR";
-
-/// The kernel of a range of the parts of a member, if the machine takes it. `when` says how it prefetches what it reads, `alone`
-/// which tensors nothing else touches in the range.
-pub(super) fn kernel(
+/// The kernel of a range of the parts of a member. `when` says how it prefetches what it reads, `alone` which tensors nothing else
+/// touches in the range.
+pub(super) fn rows(
     member: &Member,
     (when, alone): (PrefetchWhen<'_>, &dyn Fn(Buf) -> bool),
     world: &World<'_>,
-) -> Fit<Result<Kernel, CodegenError>> {
-    let chosen = world.scheduled.filter(|scheduled| scheduled.which != Which::Needed);
-    let scheduled = chosen.ok_or(NO_STRATEGIES)?;
-    let whole = member.recipe.rows_alone().ok_or(Refused("it is not made of rows"))?;
-    let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
-    let expression = from_ir::expression(&whole, world.variables, &ty)?;
-    need(expression.is_typed(), "memory is read as bytes")?;
+) -> Result<Kernel, CodegenError> {
+    let whole = match &*member.recipe {
+        Recipe::Columns(columns) => columns.joined(),
+        recipe => recipe.rows_alone().ok_or_else(|| CodegenError::malformed("a part that is not of rows"))?,
+    };
+    let expression = expression(&whole, world)?;
     let cut = &member.cut;
     let pieces = cut.piece.map(|(l, steps)| PartLoop { name: expression.name(l), steps });
     let loops = cut.weights.iter().map(|w| PartLoop { name: expression.name(w.0), steps: 1 }).chain(pieces);
     let alone = whole.outputs.iter().all(|o| alone(o.to));
     let parts = Parts { loops: loops.collect(), alone, ahead: ahead(&expression, alone, when, world.target) };
-    let schedule = scheduled.machine.takes_parts(&expression, &parts).map_err(Refused)?;
-    let made = from_ir::range("rows", &expression, &schedule, (world.variables, scheduled));
-    Ok(made.map(|made| Kernel { cycles: world.kernels[member.kernel].cycles, ..made }))
+    let made = range(&expression, &parts, world)?;
+    Ok(Kernel { cycles: world.kernels[member.kernel].cycles, ..made })
+}
+
+/// The kernel of the only part of what makes the target of a task neutral.
+pub(super) fn start(columns: &Columns, world: &World<'_>) -> Result<Kernel, CodegenError> {
+    let whole = columns.start()?;
+    let expression = expression(&whole, world)?;
+    let one = whole.outer.first().map(|&l| PartLoop { name: expression.name(l), steps: 1 });
+    range(&expression, &Parts { loops: one.into_iter().collect(), alone: true, ahead: Vec::new() }, world)
+}
+
+fn expression(whole: &Pulled, world: &World<'_>) -> Result<Expression, CodegenError> {
+    let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
+    let expression = from_ir::expression(whole, world.variables, &ty);
+    expression.map_err(|Refused(reason)| CodegenError::malformed(reason))
+}
+
+fn strategies<'w>(world: &World<'w>) -> Result<&'w Scheduled, CodegenError> {
+    let Refused(reason) = NO_STRATEGIES;
+    world.scheduled.ok_or_else(|| CodegenError::unsupported(reason))
+}
+
+/// The kernel of a range of these parts.
+fn range(expression: &Expression, parts: &Parts, world: &World<'_>) -> Result<Kernel, CodegenError> {
+    let scheduled = strategies(world)?;
+    let schedule = scheduled.machine.parts_of_rows(expression, parts).map_err(CodegenError::malformed)?;
+    from_ir::range(from_ir::ROWS, expression, &schedule, (world.variables, scheduled))
 }
 
 /// The kernel of a product whose tasks are ranges of so many rows, in place of that of all rows.
@@ -46,11 +69,8 @@ pub(super) fn product(
     most: i64,
     world: &World<'_>,
 ) -> Result<Kernel, CodegenError> {
-    let missing = || CodegenError::malformed("the machine has no strategies");
-    let scheduled = world.scheduled.ok_or_else(missing)?;
-    let ty = |at: Buf| world.types.get(at.0 as usize).cloned();
-    let expression = from_ir::expression(&product.whole, world.variables, &ty);
-    let expression = expression.map_err(|Refused(reason)| CodegenError::malformed(reason))?;
+    let scheduled = strategies(world)?;
+    let expression = expression(&product.whole, world)?;
     let names: Vec<String> = product.loops().into_iter().map(|l| expression.name(l)).collect();
     let schedule = scheduled.machine.ranges_of_rows(&expression, &names, most);
     let schedule = schedule.map_err(CodegenError::malformed)?;
@@ -63,7 +83,7 @@ pub(super) fn product(
 fn ahead(expression: &Expression, streams: bool, when: PrefetchWhen<'_>, target: &Target) -> Vec<Ahead> {
     let dag = &expression.dag;
     let roots: Vec<NodeId> = expression.outputs.iter().map(|o| o.root).collect();
-    let streams = streams && non_temporal::leaves(dag, &expression.outputs, target);
+    let streams = streams && written::leaves(dag, &expression.outputs, target);
     let mut found: Vec<Ahead> = Vec::new();
     for ((pass, buf, address), (when, again)) in prefetch::far(dag, (&roots, streams), target, when) {
         let Some(&(tensor, dtype, _)) = expression.memory.get(&buf) else { continue };
@@ -82,7 +102,13 @@ fn ahead(expression: &Expression, streams: bool, when: PrefetchWhen<'_>, target:
             .then(|| elements_ahead(moves, (LINE, dtype.size() as i64), when, target.prefetches_next_row()));
         let within = reduced.and_then(|loops| loops.first()).map(|&l| expression.name(l));
         let soon = matches!(when, When::Rows(_)) && !target.prefetches;
-        found.extend(by.flatten().map(|by| Ahead { tensor: tensor.to_string(), by, within, soon }));
+        found.extend(by.flatten().map(|by| Ahead {
+            tensor: tensor.to_string(),
+            by,
+            along: None,
+            within,
+            soon,
+        }));
     }
     // What is close to each other is prefetched once.
     found.sort_by(|a, b| (&a.tensor, &a.within, a.by).cmp(&(&b.tensor, &b.within, b.by)));

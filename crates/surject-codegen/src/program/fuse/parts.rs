@@ -33,11 +33,10 @@ fn kernels(step: &Step, world: &mut World<'_>) -> Result<Option<[Step; 2]>, Code
     let next = Buf(world.types.len() as u32);
     let Some(parts) = columns.parts(next, world.target) else { return Ok(None) };
     let (dag, output, outer) = &parts.first;
-    let Some(first) = columns::kernel(dag, output, outer, world.target)? else { return Ok(None) };
+    let Some(first) = columns::kernel(dag, output, outer, world.target) else { return Ok(None) };
     let outputs = vec![parts.output];
     let schedule = schedule::choose(&parts.second, &outputs, columns.outer(), world.target);
-    let free = columns.outer().iter().copied().collect();
-    let second = rows::whole(parts.second, outputs, schedule, free, None, world.target)?;
+    let second = rows::alone(parts.second, outputs, &schedule);
     let own = world.kernels[*kernel].buffers.clone();
     let step = |kernel: Kernel, world: &mut World<'_>| {
         let here = |buf: &Buf| {

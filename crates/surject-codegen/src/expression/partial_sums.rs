@@ -1,9 +1,10 @@
-//! Sums in blocks: how a long sum is added up so that its error stays small.
+//! Long sums in blocks: partial sums keep the error of a sum of floats small.
 //!
 //! A sum of `n` floats in one accumulator has an error that grows with `n`: every addition rounds to the size that the sum
 //! has by then. So what has been added up for a while goes to a second accumulator, and the first begins anew: the error
 //! grows with the terms of a block and with the number of blocks, and the second accumulator costs one addition for some
-//! hundred. Batch normalisation over 25,088 rows is off by 2 units in the last place, not by 17.
+//! hundred. (N. Higham, "The Accuracy of Floating Point Summation", 1993: blocked summation.) Batch normalisation over 25,088
+//! rows is off by 2 units in the last place, not by 17.
 //!
 //! Nothing is compensated, and nothing depends on the values: the order is fixed when the code is written. Integers are
 //! summed as they were, and so is whatever no rounding happens to.

@@ -1,0 +1,110 @@
+//! Long sums in blocks: partial sums that begin anew, and are added to what is so far ([`crate::expression::partial_sums`]).
+
+use super::parts::Part;
+use super::{Lowered, Lowering, Reduction};
+use crate::expression::partial_sums;
+use crate::kernels::schedule::Axis;
+use surject_ir::{AccOp, BinaryOp};
+use surject_kernel::{Affine, LoopKind, Value};
+
+/// What runs a part of a loop, given what is summed so far: the sums then.
+type Run<'r, 'a> = &'r mut dyn FnMut(&mut Lowering<'a>, &Part, Vec<Value>) -> Lowered<Vec<Value>>;
+
+/// Are all of these sums of floats?
+fn are_rounded(reductions: &[Reduction]) -> bool {
+    reductions.iter().all(|r| partial_sums::round(r.op, r.joined))
+}
+
+impl<'a> Lowering<'a> {
+    /// Does a schedule say of one of these loops that sums are made in blocks?
+    pub(super) fn has_partial_sums(&self, axes: &[Axis]) -> bool {
+        let values = &self.resolved.values;
+        axes.iter().any(|a| values.begun_anew.contains(&a.name) || values.partial_sums.contains_key(&a.name))
+    }
+
+    /// Runs a part of the loop of a sum, in the blocks that a schedule says.
+    pub(super) fn in_partial_sums(
+        &mut self,
+        (axis, reductions): (&Axis, &[Reduction]),
+        part: &Part,
+        sums: Vec<Value>,
+        run: Run<'_, 'a>,
+    ) -> Lowered<Vec<Value>> {
+        let resolved = self.resolved;
+        let blocks = resolved.values.partial_sums.get(&axis.name).filter(|_| are_rounded(reductions));
+        let blocks = blocks.map_or(&[][..], Vec::as_slice);
+        match (part, blocks) {
+            (_, []) => run(self, part, sums),
+            (&Part::Loop { first, count, whole }, _) => {
+                let blocks: Vec<i64> = blocks.iter().copied().filter(|&size| size < count).collect();
+                let range = (first.into(), (first + count).into());
+                let part = Part::Between { range, whole, tail: None, between: None };
+                self.blocks_of(&blocks, part, sums, run)
+            }
+            (Part::Between { range, whole, tail, .. }, _) => {
+                let (range, whole, tail) = (range.clone(), *whole, *tail);
+                self.blocks_of(blocks, Part::Between { range, whole, tail, between: None }, sums, run)
+            }
+            _ => run(self, part, sums),
+        }
+    }
+
+    /// The same of a part that is a range of iterations.
+    fn blocks_of(
+        &mut self,
+        blocks: &[i64],
+        part: Part,
+        sums: Vec<Value>,
+        run: Run<'_, 'a>,
+    ) -> Lowered<Vec<Value>> {
+        let (Some((&size, smaller)), Part::Between { range: (first, end), whole, tail, .. }) =
+            (blocks.split_first(), &part)
+        else {
+            return run(self, &part, sums);
+        };
+        let (begin, carried) = self.b.open_for(first.clone(), end.clone(), size, LoopKind::Serial, &sums);
+        self.opened.push(LoopKind::Serial);
+        let begin = Affine::from(begin);
+        let past = begin.plus(&size.into(), 1).zip(end.plus(first, -1));
+        let (past, all) = past.ok_or_else(|| crate::CodegenError::overflow("a block of terms"))?;
+        let end = match all.as_constant() {
+            Some(all) if all % size == 0 => past,
+            _ => {
+                let (past, end) = (self.number(&past), self.number(end));
+                self.b.binary(BinaryOp::Min, past, end).into()
+            }
+        };
+        let block = Part::Between { range: (begin, end), whole: *whole, tail: *tail, between: None };
+        let next = self.anew(carried, |lowering, sums| lowering.blocks_of(smaller, block, sums, run))?;
+        Ok(self.close(&next))
+    }
+
+    /// Sums that begin anew where a schedule says so of a loop, else those that go on.
+    pub(super) fn begun_anew(
+        &mut self,
+        (axis, reductions): (Option<&Axis>, &[Reduction]),
+        sums: Vec<Value>,
+        run: impl FnOnce(&mut Self, Vec<Value>) -> Lowered<Vec<Value>>,
+    ) -> Lowered<Vec<Value>> {
+        let begins_anew = |axis: &Axis| self.resolved.values.begun_anew.contains(&axis.name);
+        match axis.is_some_and(begins_anew) && are_rounded(reductions) {
+            true => self.anew(sums, run),
+            false => run(self, sums),
+        }
+    }
+
+    /// Sums that begin anew, and are added to those so far.
+    fn anew(
+        &mut self,
+        so_far: Vec<Value>,
+        run: impl FnOnce(&mut Self, Vec<Value>) -> Lowered<Vec<Value>>,
+    ) -> Lowered<Vec<Value>> {
+        let zero = |&sum: &Value| {
+            let ty = self.b.ty(sum);
+            self.b.splat(AccOp::Add.neutral(ty.dtype), ty.lanes)
+        };
+        let begun = so_far.iter().map(zero).collect();
+        let own = run(self, begun)?;
+        Ok(so_far.into_iter().zip(own).map(|(sum, own)| self.b.binary(BinaryOp::Add, sum, own)).collect())
+    }
+}

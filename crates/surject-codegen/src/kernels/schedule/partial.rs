@@ -1,0 +1,84 @@
+//! Long sums in blocks ([`crate::expression::partial_sums`]): which loops have them.
+
+use super::{Axis, AxisKind, Directive, Nest, Schedule, fits, resolve};
+use crate::expression::dag::Node;
+use crate::expression::partial_sums::{STEPS, TERMS, levels, round};
+use crate::kernels::expression::Expression;
+use crate::kernels::fault::Fault;
+use std::collections::HashSet;
+
+/// Can the loop of a name be summed in such blocks?
+pub(super) fn check(
+    expression: &Expression,
+    nests: &[Nest],
+    name: &str,
+    blocks: &[i64],
+) -> Result<(), Fault> {
+    let dag = &expression.dag;
+    let sums = |nest: &&Nest| match nest.0.map(|n| &dag[n]) {
+        Some(data) => matches!(data.node, Node::Reduce { op, .. } if round(op, data.dtype)),
+        None => false,
+    };
+    let mut found = false;
+    for (_, axes) in nests.iter().filter(sums) {
+        let Some(at) = axes.iter().position(|a| a.name == name) else { continue };
+        if !matches!(axes[at].kind, AxisKind::Serial | AxisKind::Unrolled) {
+            return Err(Fault::of(name, format!("the terms of `{name}` are not summed one after the other")));
+        }
+        if at == 0 && blocks.is_empty() {
+            return Err(Fault::of(
+                name,
+                format!("`{name}` is the outermost loop of its sum: say of how many iterations a block is"),
+            ));
+        }
+        found = true;
+    }
+    if !found {
+        return Err(Fault::of(name, format!("no sum of floats has a loop `{name}`")));
+    }
+    match blocks.windows(2).all(|pair| pair[0] > pair[1]) {
+        true => Ok(()),
+        false => Err("blocks are of smaller ones, the largest first".into()),
+    }
+}
+
+impl Schedule {
+    /// The same, where long sums of floats are made in blocks.
+    pub fn with_partial_sums(mut self, expression: &Expression) -> Schedule {
+        let is_long = expression.nodes().into_iter().any(|n| {
+            let data = &expression.dag[n];
+            matches!(&data.node, Node::Reduce { op, loops, .. } if round(*op, data.dtype)
+                && loops.iter().map(|&l| expression.dag.extent(l)).product::<i64>() >= 2 * TERMS)
+        });
+        let Some(resolved) = is_long.then(|| resolve(expression, &self).ok()).flatten() else { return self };
+        let mut sums: Vec<_> = resolved.reductions.into_iter().collect();
+        sums.sort_by_key(|(n, _)| *n);
+        let mut said: HashSet<String> = HashSet::new();
+        for (sum, axes) in sums {
+            let data = &expression.dag[sum];
+            let is_apart =
+                resolved.values.accumulations.iter().any(|a| a.sums.iter().any(|s| s.reduction == sum));
+            if is_apart || !matches!(data.node, Node::Reduce { op, .. } if round(op, data.dtype)) {
+                continue;
+            }
+            let in_lanes = axes.iter().any(|a| a.kind == AxisKind::Lanes);
+            let loops: Vec<&Axis> = axes.iter().filter(|a| a.kind != AxisKind::Lanes).collect();
+            let steps: Vec<i64> = loops.iter().map(|a| a.extent).collect();
+            for (axis, level) in loops.into_iter().zip(levels(&steps, if in_lanes { STEPS } else { TERMS })) {
+                let name = &axis.name;
+                if (level.anew || !level.blocks.is_empty()) && said.insert(name.clone()) {
+                    let whole = level.anew.then(Vec::new);
+                    let blocks = Some(level.blocks).filter(|blocks| !blocks.is_empty());
+                    let all = whole.into_iter().chain(blocks);
+                    let new = all.map(|blocks| Directive::Partial { name: name.clone(), blocks });
+                    let before = self.directives.len();
+                    self.directives.extend(new);
+                    if fits(expression, &self).is_err() {
+                        self.directives.truncate(before);
+                    }
+                }
+            }
+        }
+        self
+    }
+}
