@@ -27,8 +27,8 @@ pub mod write;
 
 use std::sync::Arc;
 use strategies::{
-    Blocks, Columns, Dots, Down, EndingAtTails, InBlocks, Ranges, Rows, Scalar, Scans, Streams, Tiles,
-    Transposes, Units, Windows,
+    Blocks, Columns, Dots, Down, Ranges, Refined, Rows, Scalar, Scans, Streams, Tiles, Transposes, Units,
+    Windows,
 };
 use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
@@ -261,22 +261,26 @@ impl Machine for Cpu {
 
     fn strategies(&self) -> Vec<Box<dyn Strategy>> {
         let cpu = || self.clone();
+        let refined = |strategy, refine| -> Box<dyn Strategy> { Box::new(Refined { strategy, refine }) };
+        // Long sums of floats are made in blocks.
+        let in_blocks = |strategy| refined(strategy, Schedule::with_partial_sums);
         let all: Vec<Box<dyn Strategy>> = vec![
             Box::new(Units(cpu())),
             Box::new(Tiles(cpu())),
             Box::new(Blocks(cpu())),
             Box::new(Ranges(cpu())),
             Box::new(Streams(cpu())),
-            Box::new(InBlocks(Windows(cpu()))),
+            in_blocks(Box::new(Windows(cpu()))),
             Box::new(Scans(cpu())),
             Box::new(Transposes(cpu())),
             Box::new(Columns(cpu())),
             Box::new(Down(cpu())),
-            Box::new(InBlocks(Rows(cpu()))),
-            Box::new(InBlocks(Dots(cpu()))),
-            Box::new(InBlocks(Scalar(cpu()))),
+            in_blocks(Box::new(Rows(cpu()))),
+            in_blocks(Box::new(Dots(cpu()))),
+            in_blocks(Box::new(Scalar(cpu()))),
         ];
-        all.into_iter().map(|strategy| Box::new(EndingAtTails(strategy)) as Box<dyn Strategy>).collect()
+        // Loops end where a mask or a guard makes the rest the same, as far as they can.
+        all.into_iter().map(|strategy| refined(strategy, Schedule::with_triangles)).collect()
     }
 
     fn vector_bytes(&self) -> usize {

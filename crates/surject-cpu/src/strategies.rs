@@ -432,31 +432,20 @@ fn row(loops: &[LoopInfo], expression: &Expression, lanes: i64) -> Option<LoopIn
     loops.iter().filter(|l| l.parallel && l.extent >= lanes).find(along).cloned()
 }
 
-/// A strategy whose loops end where a mask or a guard makes the rest the same, as far as they can.
-pub(crate) struct EndingAtTails(pub(crate) Box<dyn Strategy>);
-
-impl Strategy for EndingAtTails {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let Proposal { schedule, cost } = self.0.propose(expression)?;
-        Ok(Proposal { schedule: schedule.with_triangles(expression), cost })
-    }
+/// A strategy to whose schedules something is added.
+pub(crate) struct Refined {
+    pub(crate) strategy: Box<dyn Strategy>,
+    pub(crate) refine: fn(Schedule, &Expression) -> Schedule,
 }
 
-/// A strategy whose long sums of floats are made in blocks.
-pub(crate) struct InBlocks<S>(pub(crate) S);
-
-impl<S: Strategy> Strategy for InBlocks<S> {
+impl Strategy for Refined {
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.strategy.name()
     }
 
     fn propose(&self, expression: &Expression) -> Result<Proposal, String> {
-        let Proposal { schedule, cost } = self.0.propose(expression)?;
-        Ok(Proposal { schedule: schedule.with_partial_sums(expression), cost })
+        let Proposal { schedule, cost } = self.strategy.propose(expression)?;
+        Ok(Proposal { schedule: (self.refine)(schedule, expression), cost })
     }
 }
 

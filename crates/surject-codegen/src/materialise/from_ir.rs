@@ -183,6 +183,12 @@ fn place(tensor: &Tensor, expression: &Expression, variables: usize) -> Buf {
 /// Why nothing comes from the kernel IR where a function is compiled for no machine of it.
 pub(crate) const NO_STRATEGIES: Refused = Refused("the machine has no strategies");
 
+/// The machine that makes the rows of a function; an error where it is compiled for none.
+pub(crate) fn strategies(scheduled: Option<&Scheduled>) -> Result<&Scheduled, CodegenError> {
+    let Refused(reason) = NO_STRATEGIES;
+    scheduled.ok_or_else(|| CodegenError::unsupported(reason))
+}
+
 /// What kernels of rows are called.
 pub(crate) const ROWS: &str = "rows";
 

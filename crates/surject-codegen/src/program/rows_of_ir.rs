@@ -4,9 +4,8 @@ use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::kernels::native::Scheduled;
 use crate::lower::kernel::Kernel;
-use crate::materialise::from_ir::{self, NO_STRATEGIES};
+use crate::materialise::from_ir;
 use crate::program::lowered::{Lowered, Step};
-use crate::schedule::refused::Refused;
 use std::collections::HashMap;
 use surject_ir::Function;
 
@@ -79,8 +78,7 @@ impl Maker<'_> {
 
     /// The kernel of rows.
     fn made(&self, number: usize) -> Result<Kernel, CodegenError> {
-        let Refused(reason) = NO_STRATEGIES;
-        let scheduled = self.scheduled.ok_or_else(|| CodegenError::unsupported(reason))?;
+        let scheduled = from_ir::strategies(self.scheduled)?;
         let old = &self.lowered.kernels[number];
         let missing = || CodegenError::malformed("a kernel that is made already");
         let whole = old.rows.as_deref().ok_or_else(missing)?;

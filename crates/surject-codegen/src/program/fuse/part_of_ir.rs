@@ -2,11 +2,11 @@
 
 use crate::expression::dag::{Buf, Node, NodeId};
 use crate::kernels::expression::Expression;
-use crate::kernels::native::{Parts, Scheduled};
+use crate::kernels::native::Parts;
 use crate::kernels::schedule::{Ahead, PartLoop};
 use crate::lower::kernel::Kernel;
 use crate::lower::recipe::{Product, Recipe};
-use crate::materialise::from_ir::{self, NO_STRATEGIES};
+use crate::materialise::from_ir;
 use crate::normalise::pulled::Pulled;
 use crate::program::fuse::{Member, World};
 use crate::schedule::columns::Columns;
@@ -50,14 +50,9 @@ fn expression(whole: &Pulled, world: &World<'_>) -> Result<Expression, CodegenEr
     expression.map_err(|Refused(reason)| CodegenError::malformed(reason))
 }
 
-fn strategies<'w>(world: &World<'w>) -> Result<&'w Scheduled, CodegenError> {
-    let Refused(reason) = NO_STRATEGIES;
-    world.scheduled.ok_or_else(|| CodegenError::unsupported(reason))
-}
-
 /// The kernel of a range of these parts.
 fn range(expression: &Expression, parts: &Parts, world: &World<'_>) -> Result<Kernel, CodegenError> {
-    let scheduled = strategies(world)?;
+    let scheduled = from_ir::strategies(world.scheduled)?;
     let schedule = scheduled.machine.parts_of_rows(expression, parts).map_err(CodegenError::malformed)?;
     from_ir::range(from_ir::ROWS, expression, &schedule, (world.variables, scheduled))
 }
@@ -69,7 +64,7 @@ pub(super) fn product(
     most: i64,
     world: &World<'_>,
 ) -> Result<Kernel, CodegenError> {
-    let scheduled = strategies(world)?;
+    let scheduled = from_ir::strategies(world.scheduled)?;
     let expression = expression(&product.whole, world)?;
     let names: Vec<String> = product.loops().into_iter().map(|l| expression.name(l)).collect();
     let schedule = scheduled.machine.ranges_of_rows(&expression, &names, most);
