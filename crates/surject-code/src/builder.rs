@@ -1,6 +1,6 @@
 //! Functions that are built statement by statement.
 
-use crate::{Block, Elem, Elements, Literal, Op, Statement, Type, Value};
+use crate::{Block, Elem, Elements, Index, Literal, Op, Statement, Type, Value};
 use std::collections::HashMap;
 
 /// The body of a function that is being built.
@@ -83,6 +83,28 @@ impl Builder {
     /// An `i64`.
     pub fn int(&mut self, value: i64) -> Value {
         self.splat(Elem::I64, value as u64, 1)
+    }
+
+    /// An operation on two `i64`.
+    pub fn arith(&mut self, name: &'static str, a: Value, b: Value) -> Value {
+        self.op(Op::same(name, [a, b], Type::I64))
+    }
+
+    /// A pointer so many bytes further on.
+    pub fn offset(&mut self, pointer: Value, bytes: Value) -> Value {
+        self.op(Op::Element { pointer, index: Index::At(bytes), of: Elem::I8.ty(1) })
+    }
+
+    /// Closes the block that was opened last as a loop of this variable, from the first bound up to the second.
+    pub fn close_loop(&mut self, variable: Value, [low, high, step]: [Value; 3]) {
+        let body = self.close(Vec::new());
+        self.effect(Op::For { variable, bounds: [low, high, step], carried: Vec::new(), body });
+    }
+
+    /// Closes the block that was opened last as what is done where a condition holds.
+    pub fn close_if(&mut self, condition: Value) {
+        let then = self.close(Vec::new());
+        self.effect(Op::If { condition, then, otherwise: Block::default() });
     }
 
     /// Opens a block: what is added from now on is inside of it.

@@ -2,7 +2,6 @@
 
 pub(crate) mod columns;
 pub(crate) mod cuts;
-pub(crate) mod gathered_lines;
 pub(crate) mod halo;
 mod points;
 pub(crate) mod prefetch;

@@ -34,7 +34,7 @@ use surject_codegen::kernels::ability::Ability;
 use surject_codegen::kernels::contraction::StoredFactor;
 use surject_codegen::kernels::expression::Expression;
 use surject_codegen::kernels::legal::Arithmetic;
-use surject_codegen::kernels::machine::{Machine, Strategy};
+use surject_codegen::kernels::machine::{FarBytes, Machine, Spread, Strategy};
 use surject_codegen::kernels::native::{Native, Parts, Scheduled, Tasks};
 use surject_codegen::kernels::running::Scanned;
 use surject_codegen::kernels::schedule::Schedule;
@@ -283,8 +283,17 @@ impl Machine for Cpu {
         all.into_iter().map(|strategy| refined(strategy, Schedule::with_triangles)).collect()
     }
 
+    fn spread(&self) -> Spread {
+        Spread::Tasks { points: 4096, threads: self.threads as i64 }
+    }
+
     fn vector_bytes(&self) -> usize {
         self.vector_bytes
+    }
+
+    /// Lines that the second cache does not hold, and elements of what fills a part of the last one.
+    fn far_bytes(&self) -> FarBytes {
+        FarBytes { of_lines: self.second_cache as i64, of_elements: self.last_cache as i64 / 4 }
     }
 
     /// A line that is long and has none beside it for the other threads is cut into blocks, which tasks share. Its terms are

@@ -411,7 +411,8 @@ impl Planner<'_> {
         }
         // In loops that fill a tensor step by step the copy goes, and only the slice is written.
         if let (LibOp::DynamicUpdateSlice, &[operand, ..], &[target]) = (op, args, targets) {
-            let LibraryKernels { launches, .. } = call.update_of_copy(self.gpu, &name)?;
+            let over = Call { in_place: &[true], ..call };
+            let LibraryKernels { launches, .. } = over.kernels(self.gpu, &name)?;
             if let Ok(forms) = self.forms(launches.iter().map(|l| &l.kernel), &name) {
                 let from = self.get(operand)?;
                 let to = self.define(target)?;

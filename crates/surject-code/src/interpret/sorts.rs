@@ -76,11 +76,12 @@ impl Process<'_> {
         bits: u64,
     ) -> Result<Vec<u64>, Stop> {
         let width = if bits <= 32 { 4 } else { 8 };
-        let bases: Vec<Pointer> =
+        let keys = self.memory.on_stack(lines.length as usize * width);
+        let mut table: Vec<Pointer> =
             operands.iter().map(|o| Pointer(o.from + lines.position(line, 0) * o.size)).collect();
-        let (bases, keys) = (self.temporary(&bases), self.memory.on_stack(lines.length as usize * width));
-        let arguments = [bases.0, lines.length, lines.inner, keys.0].map(Word::One);
-        self.run(code, &arguments)?;
+        table.push(keys);
+        let table = self.temporary(&table);
+        self.run(code, &[0, 0, table.0].map(Word::One))?;
         let bytes = self.memory.read(keys.0, lines.length as usize * width)?;
         let key = |i: u64| {
             let mut word = [0; 8];
@@ -124,10 +125,11 @@ impl Process<'_> {
     /// Does code say that the elements at a position come before those at another?
     fn comes_before(&mut self, code: usize, operands: &[Operand], pair: [u64; 2]) -> Result<bool, Stop> {
         let at = |o: &Operand| pair.map(|position| Pointer(o.from + position * o.size));
-        let pointers: Vec<Pointer> = operands.iter().flat_map(at).collect();
         let stack = self.memory.stack();
-        let (pointers, answer) = (self.temporary(&pointers), self.memory.on_stack(1));
-        self.run(code, &[pointers.0, answer.0].map(Word::One))?;
+        let answer = self.memory.on_stack(1);
+        let table: Vec<Pointer> = operands.iter().flat_map(at).chain([answer]).collect();
+        let table = self.temporary(&table);
+        self.run(code, &[0, 0, table.0].map(Word::One))?;
         let before = self.memory.read(answer.0, 1)?[0] != 0;
         self.memory.unwind(stack);
         Ok(before)

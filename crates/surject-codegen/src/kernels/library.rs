@@ -6,20 +6,28 @@
 //! scatter's too. What has no kernel here (Fourier transforms, factorisations) is
 //! left to libraries or the host.
 
-mod in_order;
-mod lanes;
+mod boxes;
+pub(crate) mod compare;
+mod growing;
 mod moves;
+pub(crate) mod order;
 mod points;
 mod reduce;
-mod scalar;
+pub(crate) mod scalar;
 mod scatter;
+mod select;
 mod shared;
+mod sliding;
 mod sort;
+mod tasks;
+mod vectors;
+mod whole;
 mod windows;
 
 use super::expression::Tensor;
 use super::lower::Launch;
-use super::machine::Machine;
+use super::machine::{Machine, Spread};
+use super::strided;
 use crate::CodegenError;
 use points::Maker;
 use surject_ir::{Function, LibOp, Region, Statement, StatementKind, TensorType, Var};
@@ -37,6 +45,8 @@ pub struct Call<'a> {
     pub args: &'a [Var],
     /// Its scalar functions.
     pub regions: &'a [Region],
+    /// Of each target: does it lie where the operand of the same position does? Where nothing is said, it does not.
+    pub in_place: &'a [bool],
 }
 
 /// The kernels of a library operation, in order, and the types of its temporaries.
@@ -55,7 +65,7 @@ impl<'a> Call<'a> {
     pub fn of(function: &'a Function, statement: &'a Statement) -> Option<Call<'a>> {
         match &statement.kind {
             StatementKind::Call { targets, op, args, regions } => {
-                Some(Call { function, op, targets, args, regions })
+                Some(Call { function, op, targets, args, regions, in_place: &[] })
             }
             _ => None,
         }
@@ -87,9 +97,10 @@ impl<'a> Call<'a> {
         if let Some(&var) = self.args.iter().chain(self.targets).find(symbolic) {
             return Some(format!("`{}` has symbolic sizes", self.function.name_of(var)));
         }
+        // Elements that are compared by a machine's threads have one part.
         let is_complex = |var: &Var| self.function.ty(*var).dtype.is_complex();
-        if !self.regions.is_empty() && self.args.iter().any(is_complex) {
-            return Some("a complex number in a scalar function".into());
+        if matches!(self.op, LibOp::Sort { .. }) && self.args.iter().any(is_complex) {
+            return Some("a complex number in a comparator".into());
         }
         self.regions.iter().find_map(|region| scalar::refusal(self.function, region))
     }
@@ -109,6 +120,7 @@ impl<'a> Call<'a> {
         match self.op {
             LibOp::Gather { dims, slice_sizes, .. } => made.gather(dims, slice_sizes)?,
             LibOp::DynamicSlice { .. } => made.dynamic_slice()?,
+            LibOp::DynamicUpdateSlice if self.is_in_place(0) => made.update_of_copy()?,
             LibOp::DynamicUpdateSlice => made.dynamic_update_slice()?,
             LibOp::Scatter { dims, unique_indices, .. } => made.scatter(dims, *unique_indices)?,
             LibOp::SelectAndScatter { window } => made.select_and_scatter(window)?,
@@ -123,16 +135,9 @@ impl<'a> Call<'a> {
         made.verified()
     }
 
-    /// The kernels of a `dynamic_update_slice` whose target is a copy of its operand already: they write the update alone.
-    ///
-    /// Errors: those of [`Call::kernels`], another operation.
-    pub fn update_of_copy(&self, machine: &'a dyn Machine, name: &'a str) -> Lowered<LibraryKernels> {
-        if !matches!(self.op, LibOp::DynamicUpdateSlice) {
-            return Err(CodegenError::malformed(format!("`{}` updates no slice", self.op.name())));
-        }
-        let mut made = self.no_kernels(machine, name);
-        made.update_of_copy()?;
-        made.verified()
+    /// Does the target of a position lie where its operand does?
+    fn is_in_place(&self, target: usize) -> bool {
+        self.in_place.get(target).copied().unwrap_or(false)
     }
 
     fn no_kernels(&self, machine: &'a dyn Machine, name: &'a str) -> Kernels<'a> {
@@ -167,6 +172,15 @@ impl<'a> Kernels<'a> {
         Ok(())
     }
 
+    /// Makes one more kernel, whose body opens its own loops.
+    fn launch(&mut self, body: impl FnOnce(&mut Maker<'a>) -> Lowered<()>) -> Lowered<()> {
+        let name = format!("{}_{}", self.name, self.launches.len());
+        let mut maker = Maker::new(self.call, &self.temporaries, name);
+        body(&mut maker)?;
+        self.launches.push(maker.finish());
+        Ok(())
+    }
+
     /// Makes one more kernel, of so many blocks.
     fn blocks(
         &mut self,
@@ -181,7 +195,12 @@ impl<'a> Kernels<'a> {
         Ok(())
     }
 
-    fn verified(self) -> Lowered<LibraryKernels> {
+    fn verified(mut self) -> Lowered<LibraryKernels> {
+        if let (Spread::Tasks { .. }, bytes @ 1..) = (self.machine.spread(), self.machine.vector_bytes()) {
+            for launch in &mut self.launches {
+                launch.kernel = strided::runs(launch.kernel.clone(), bytes);
+            }
+        }
         for launch in &self.launches {
             let verified = surject_kernel::verify(&launch.kernel);
             verified.map_err(|error| CodegenError::malformed(error.to_string()))?;

@@ -32,12 +32,28 @@ pub enum Spread {
     Tasks {
         /// How many.
         points: i64,
+        /// How many threads share the tasks.
+        threads: i64,
     },
     /// Every point is a thread, so many of them a block.
     Threads {
         /// How many.
         block: i64,
     },
+}
+
+/// Of a tensor of more bytes it pays to prefetch what indices choose of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarBytes {
+    /// Where they choose lines.
+    pub of_lines: i64,
+    /// Where they choose elements.
+    pub of_elements: i64,
+}
+
+impl FarBytes {
+    /// It never pays.
+    pub const NONE: FarBytes = FarBytes { of_lines: i64::MAX, of_elements: i64::MAX };
 }
 
 /// What kernels are made for.
@@ -67,12 +83,17 @@ pub trait Machine {
 
     /// How it runs the points of library operations.
     fn spread(&self) -> Spread {
-        Spread::Tasks { points: 4096 }
+        Spread::Tasks { points: 4096, threads: 1 }
     }
 
     /// The bytes of the vectors in which library operations are computed; 0: there are none.
     fn vector_bytes(&self) -> usize {
         0
+    }
+
+    /// From which size on library operations prefetch what indices choose of a tensor.
+    fn far_bytes(&self) -> FarBytes {
+        FarBytes::NONE
     }
 
     /// What the machine expects of an expression by a schedule, in words.

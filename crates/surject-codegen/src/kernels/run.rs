@@ -15,6 +15,7 @@ use super::stages::Stages;
 use super::strided::runs;
 use crate::CodegenError;
 use crate::expression::dag::Buf;
+use crate::expression::uses;
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::interp::{self, Assignments, InterpError};
@@ -346,7 +347,12 @@ impl Assignments for Host<'_> {
         let mut tensors = Tensors { value, written, memory: HashMap::new() };
         let mut run = || {
             kernels.launches.iter().try_for_each(|launch| tensors.launch(launch, self.executor))?;
-            let result = |&var: &Var| tensors.result(Tensor::Var(var), function.ty(var));
+            // Results that nobody reads need not be written.
+            let read = uses::read(function, call.targets);
+            let result = |&var: &Var| match read.contains(&var) {
+                true => tensors.result(Tensor::Var(var), function.ty(var)),
+                false => Ok(Buffer::zeros(function.ty(var).dtype, &shape(function.ty(var))?)),
+            };
             call.targets.iter().map(result).collect()
         };
         Some(run())

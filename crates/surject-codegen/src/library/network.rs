@@ -3,40 +3,49 @@
 //! result.
 
 use crate::expression::address::{Lin, LoopId};
+use crate::expression::compose::sizes;
 use crate::expression::compose::{box_loops, linearise, stop_is_error};
 use crate::expression::dag::{Dag, Node, NodeId, buf};
 use crate::expression::output::Output;
-use crate::library::{Call, region};
+use crate::expression::uses;
+use crate::kernels::library::Call;
+use crate::kernels::library::order::Key;
+use crate::kernels::library::scalar::ScalarFunction;
 use crate::lower::kernel::Kernel;
 use crate::lower::rows;
 use crate::normalise::merge;
 use crate::{CodegenError, Target, schedule};
-use surject_ir::BinaryOp;
+use surject_ir::{BinaryOp, Var};
 
 /// Pairs of neighbours that are looked at, at most: those of lines of sixteen elements.
 const PAIRS: i64 = 120;
 
 /// The kernel of a sort of many short lines; `None` for any other.
 pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kernel>, CodegenError> {
-    let sizes = call.sizes(call.arg(0)?)?;
+    let (Some(&first_operand), Some(region)) = (call.args.first(), call.regions.first()) else {
+        return Err(CodegenError::malformed("a sort of nothing"));
+    };
+    let function = call.function;
+    let sizes = sizes(&function.ty(first_operand).space)?;
     let length = sizes[axis];
     let lines = sizes.iter().product::<i64>() / length.max(1);
     // What nobody reads need not be sorted.
-    let read = call.read_along(axis, length);
+    let read: Vec<i64> =
+        call.targets.iter().map(|&v| uses::leading(function, v, axis).unwrap_or(length)).collect();
     let first = read.iter().copied().max().unwrap_or(length).min(length - 1);
     let pairs = first.saturating_mul(2 * length - 1 - first) / 2;
     let least = target.thresholds.sorted_lines.max(target.thresholds.sorted_lines_per_pair * pairs);
-    let plain = call.args.iter().all(|&v| !call.dtype(v).is_complex() && !call.positions.contains_key(&v));
-    if !(1..=PAIRS).contains(&pairs) || lines < least || !plain {
+    let is_real = |&v: &Var| !function.ty(v).dtype.is_complex();
+    if !(1..=PAIRS).contains(&pairs) || lines < least || !call.args.iter().all(is_real) {
         return Ok(None);
     }
-    let (function, less) = region::inline(call, call.region(0)?, Dag::default())?;
-    if less.reads_memory(&function) {
+    let less = ScalarFunction::of(function, region)?;
+    if less.reads_memory() {
         return Ok(None);
     }
-    let order = match less.key(function.clone()) {
-        Some((function, key)) => Order::Key(function, key),
-        None => Order::Comparator(function, less),
+    let order = match less.key() {
+        Some(key) => Order::Key(key),
+        None => Order::Comparator(less),
     };
 
     let across: Vec<i64> = sizes.iter().enumerate().map(|(a, &n)| if a == axis { 1 } else { n }).collect();
@@ -47,7 +56,7 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
         position[axis] = Lin::constant(k);
         let address = linearise(&sizes, &position)?;
         let load = |v| Node::Load { buf: buf(v), address: address.clone(), guards: Vec::new() };
-        let values = call.args.iter().map(|&v| dag.add(load(v), call.dtype(v))).collect();
+        let values = call.args.iter().map(|&v| dag.add(load(v), function.ty(v).dtype)).collect();
         elements.push(order.element(&mut dag, values)?);
         addresses.push(address);
     }
@@ -74,17 +83,17 @@ pub fn sort(call: &Call<'_>, axis: usize, target: &Target) -> Result<Option<Kern
 /// What comes before what.
 enum Order {
     /// What has the smaller key, or the larger one.
-    Key(Dag, region::Key),
+    Key(Key),
     /// What the comparator says of it.
-    Comparator(Dag, region::Inlined),
+    Comparator(ScalarFunction),
 }
 
 impl Order {
     /// What an element of a line is: a value for each operand, and its key if it has one.
     fn element(&self, dag: &mut Dag, mut values: Vec<NodeId>) -> Result<Vec<NodeId>, CodegenError> {
-        if let Order::Key(function, key) = self {
+        if let Order::Key(key) = self {
             let both: Vec<NodeId> = values.iter().flat_map(|&v| [v, v]).collect();
-            values.push(key.function.added(function, dag, &both)?);
+            values.push(key.function.added(dag, &both)?);
         }
         Ok(values)
     }
@@ -94,11 +103,11 @@ impl Order {
         let pairs = || elements[k].iter().zip(&elements[k - 1]);
         let both: Vec<NodeId> = pairs().flat_map(|(&b, &a)| [b, a]).collect();
         let before = match (self, &both[..]) {
-            (Order::Key(_, key), &[.., b, a]) => {
+            (Order::Key(key), &[.., b, a]) => {
                 dag.binary(if key.descending { BinaryOp::Gt } else { BinaryOp::Lt }, b, a)
             }
             (Order::Key(..), _) => return Err(CodegenError::malformed("a sort of nothing")),
-            (Order::Comparator(function, less), both) => less.added(function, dag, both)?,
+            (Order::Comparator(less), both) => less.added(dag, both)?,
         };
         let mut chosen = |x: NodeId, y: NodeId| {
             let dtype = dag[x].dtype;

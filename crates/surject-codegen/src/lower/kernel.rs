@@ -1,11 +1,9 @@
 //! A kernel, and what all kernels begin and end with.
 
-use crate::code::{Declaration, Function, Index, Op, POINTERS, Statement};
+use crate::code::{Declaration, Function, Statement};
 use crate::expression::dag::Buf;
 use crate::expression::output::Output;
-use crate::lower::emit::Emitter;
 use crate::lower::recipe::Recipe;
-use crate::machine::elem::Type;
 use crate::normalise::pulled::Pulled;
 use std::sync::Arc;
 
@@ -115,15 +113,4 @@ pub fn written(outputs: &[Output]) -> Vec<Buf> {
         }
     }
     all
-}
-
-/// Loads the pointers of these tensors, which stand in this order at `%ptrs`.
-pub fn name_pointers(em: &mut Emitter<'_>, buffers: &[Buf]) {
-    let root = em.root();
-    for (i, &buf) in buffers.iter().enumerate() {
-        let at =
-            em.op(root, Op::Element { pointer: POINTERS, index: Index::Number(i as i64), of: Type::Pointer });
-        let pointer = em.op(root, Op::load(at, Type::Pointer));
-        em.pointers.insert(buf, pointer);
-    }
 }

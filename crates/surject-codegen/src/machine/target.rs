@@ -60,11 +60,6 @@ impl Target {
         Target::CACHE_SHARE * self.l2_share_bytes
     }
 
-    /// The bytes of so many shares of the second-level cache.
-    pub(crate) fn l2_shares(&self, shares: f64) -> i64 {
-        (shares * self.l2_share_bytes as f64) as i64
-    }
-
     /// Is the next row that passes go over prefetched?
     pub(crate) fn prefetches_next_row(&self) -> bool {
         self.prefetches || self.prefetches_rows

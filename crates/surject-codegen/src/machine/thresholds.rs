@@ -50,19 +50,12 @@ pub struct Thresholds {
     pub prefetched_llcs: f64,
     /// Bytes of a tensor with rows read from their ends that are prefetched, in last caches.
     pub reversed_llcs: f64,
-    /// Bytes of a tensor of which lines are chosen, from which these are prefetched, in shares of the second-level cache of a
-    /// thread.
-    pub chosen_line_l2_shares: f64,
-    /// The same of a tensor of which elements are chosen, in last caches.
-    pub chosen_element_llcs: f64,
 
     // Library operations.
     /// Lines of a sort from which they are sorted side by side: fewer do not fill the lanes.
     pub sorted_lines: i64,
     /// The same for each pair of elements that is compared, as each is compiled.
     pub sorted_lines_per_pair: i64,
-    /// An operand of more bytes is copied by several threads.
-    pub copied_bytes: i64,
 
     // Programs.
     /// Bytes of memory from which a smaller plan is looked for.
@@ -120,12 +113,9 @@ impl Thresholds {
             prefetched_l2_shares: 1.0,
             prefetched_llcs: 1.0,
             reversed_llcs: 0.5,
-            chosen_line_l2_shares: 4.0,
-            chosen_element_llcs: 0.25,
 
             sorted_lines: 64,
             sorted_lines_per_pair: 8,
-            copied_bytes: 1 << 18,
 
             searched_bytes: 1 << 18,
             chained_llc_shares: 0.5,
@@ -162,12 +152,9 @@ impl Thresholds {
             prefetched_l2_shares: 0.0,
             prefetched_llcs: 0.0,
             reversed_llcs: 0.0,
-            chosen_line_l2_shares: 0.0,
-            chosen_element_llcs: 0.0,
 
             sorted_lines: 1,
             sorted_lines_per_pair: 0,
-            copied_bytes: 0,
 
             searched_bytes: 0,
             chained_llc_shares: -MOST,

@@ -2,9 +2,9 @@
 
 mod parts;
 
-use crate::code::{Carry, Declaration, Index, Op, Symbol, Value};
-use crate::expression::dag::{Buf, Dag};
-use crate::lower::emit::{At, Emitter, ScopeId};
+use crate::code;
+use crate::code::{Block, Builder, Carry, Declaration, Index, Op, Symbol, Value};
+use crate::expression::dag::Buf;
 use crate::machine::elem::{Elem, Type};
 use crate::program::host::parts::{Entry, Piece, Pieces};
 use crate::program::lowered::{Lowered, Step};
@@ -53,11 +53,12 @@ pub fn module(
             continue;
         }
         let copies: &[(Buf, usize)] = if name == ENTRY { &memory.copies } else { &[] };
-        let none = Dag::default();
-        let mut writer = Host::new(&none, (lowered, memory), threads, results, (profile, runs), &near);
+        let mut writer = Host::new((lowered, memory), threads, results, (profile, runs), &near);
         writer.function(steps, copies)?;
         runs = writer.runs;
-        host.add(writer.em.finish_function(Symbol::Named(name.to_string())).0);
+        let parameters = writer.parameters.map(|parameter| (parameter, Type::Pointer)).to_vec();
+        let symbol = Symbol::Named(name.to_string());
+        host.add(code::Function { symbol, parameters, body: writer.b.finish() });
     }
     let outside = |name: &str, parameters: &[Type], result| Declaration {
         name: name.to_string(),
@@ -122,9 +123,9 @@ struct Host<'a> {
     threads: usize,
     /// The number of results.
     results: usize,
-    em: Emitter<'a>,
-    /// Where statements go.
-    scope: ScopeId,
+    b: Builder,
+    /// The tables of arguments and of results, the arena, and the table of constants.
+    parameters: [Value; 4],
     given: Given,
     pointers: HashMap<Buf, Value>,
     profile: Option<u64>,
@@ -149,33 +150,32 @@ const PROFILE_BYTES: u64 = 16;
 
 impl<'a> Host<'a> {
     fn new(
-        none: &'a Dag,
         (lowered, memory): (&'a Lowered, &'a Memory),
         threads: usize,
         results: usize,
         (profile, runs): (Option<u64>, u64),
         near: &'a HashSet<usize>,
     ) -> Host<'a> {
-        let em = Emitter::new(none);
-        let (scope, given, pointers) = (em.root(), Given::default(), HashMap::new());
-        Host { lowered, memory, threads, results, em, scope, given, pointers, profile, runs, near }
+        let (b, parameters) = Builder::new();
+        let (given, pointers) = (Given::default(), HashMap::new());
+        Host { lowered, memory, threads, results, b, parameters, given, pointers, profile, runs, near }
     }
 
     fn op(&mut self, op: Op) -> Value {
-        self.em.op(self.scope, op)
+        self.b.op(op)
     }
 
     fn arith(&mut self, name: &'static str, a: Value, b: Value) -> Value {
-        self.em.arith(self.scope, name, a, b)
+        self.b.arith(name, a, b)
     }
 
     fn int(&mut self, value: u64) -> Value {
-        self.em.int(value as i64)
+        self.b.int(value as i64)
     }
 
     /// Writes what a host function does: steps, and then copies of buffers to results.
     fn function(&mut self, steps: &[Step], copies: &[(Buf, usize)]) -> Result<(), CodegenError> {
-        let [arguments, results, arena, constants] = [(); 4].map(|()| self.em.parameter(Type::Pointer));
+        let [arguments, results, arena, constants] = self.parameters;
         self.given.arena = arena;
         let mut used = BTreeSet::new();
         for step in steps {
@@ -242,7 +242,7 @@ impl<'a> Host<'a> {
     /// A pointer so many bytes further on.
     fn offset_pointer(&mut self, pointer: Value, bytes: u64) -> Value {
         let bytes = self.int(bytes);
-        self.em.element(pointer, bytes, Elem::I8, self.scope)
+        self.b.offset(pointer, bytes)
     }
 
     /// The place of an entry of an array of pointers.
@@ -277,27 +277,16 @@ impl<'a> Host<'a> {
         const MANY: u64 = 1 << 20;
         if size < MANY {
             let bytes = self.int(size);
-            return self.em.run(self.scope, Op::Copy { to, from, bytes });
+            return self.b.effect(Op::Copy { to, from, bytes });
         }
-        let bounds = self.em.whole(0, size as i64, CHUNK);
-        let (chunk, first) = (self.em.open(self.scope, Vec::new(), None), self.em.name());
-        let [from, to] = [from, to].map(|pointer| self.em.element(pointer, first, Elem::I8, chunk));
-        let left = self.em.arith(chunk, "arith.subi", bounds.high, first);
-        let bytes = self.em.arith(chunk, "arith.minsi", left, bounds.step);
-        self.em.run(chunk, Op::Copy { to, from, bytes });
-        self.em.close_loop(chunk, first, &bounds, &[]);
-    }
-
-    /// Writes something in a scope of its own, which is to be closed.
-    fn inside(
-        &mut self,
-        write: impl FnOnce(&mut Self) -> Result<(), CodegenError>,
-    ) -> Result<ScopeId, CodegenError> {
-        let own = self.em.open(self.scope, Vec::new(), None);
-        let around = std::mem::replace(&mut self.scope, own);
-        write(self)?;
-        self.scope = around;
-        Ok(own)
+        let [zero, high, step] = [0, size as i64, CHUNK].map(|number| self.b.int(number));
+        let first = self.b.fresh();
+        self.b.open();
+        let [from, to] = [from, to].map(|pointer| self.b.offset(pointer, first));
+        let left = self.b.arith("arith.subi", high, first);
+        let bytes = self.b.arith("arith.minsi", left, step);
+        self.b.effect(Op::Copy { to, from, bytes });
+        self.b.close_loop(first, [zero, high, step]);
     }
 
     /// Writes something that is done where two pointers differ.
@@ -308,8 +297,9 @@ impl<'a> Host<'a> {
     ) -> Result<(), CodegenError> {
         let compare = Op::Compare { name: "llvm.icmp", predicate: "ne", sides: [a, b], ty: Type::Pointer };
         let differ = self.op(compare);
-        let then = self.inside(write)?;
-        self.em.close_if(then, differ);
+        self.b.open();
+        write(self)?;
+        self.b.close_if(differ);
         Ok(())
     }
 
@@ -342,12 +332,13 @@ impl<'a> Host<'a> {
                     let word = Elem::I32.ty(1);
                     let value = self.op(Op::load(index, word));
                     let value = self.op(Op::cast("arith.index_cast", value, word, Type::Index));
-                    let mut cases = Vec::new();
+                    let mut cases: Vec<Block> = Vec::new();
                     for branch in branches {
-                        let case = self.inside(|host| host.steps(branch))?;
-                        cases.push(self.em.take_block(case, Vec::new()));
+                        self.b.open();
+                        self.steps(branch)?;
+                        cases.push(self.b.close(Vec::new()));
                     }
-                    self.em.run(self.scope, Op::Switch { value, cases });
+                    self.b.effect(Op::Switch { value, cases });
                 }
             }
         }
@@ -373,30 +364,30 @@ impl<'a> Host<'a> {
         let bufs: Vec<Buf> = swaps.iter().flat_map(|s| [s.0, s.1]).map(|b| self.lowered.memory(b)).collect();
         let starts = bufs.iter().map(|&b| self.pointer(b)).collect::<Result<Vec<_>, _>>()?;
         let [first, second] =
-            [(); 2].map(|()| -> Vec<Value> { bufs.iter().map(|_| self.em.name()).collect() });
+            [(); 2].map(|()| -> Vec<Value> { bufs.iter().map(|_| self.b.fresh()).collect() });
         let pointers =
             |values: &[Value]| -> Vec<(Value, Type)> { values.iter().map(|&v| (v, Type::Pointer)).collect() };
         let carried = first.iter().zip(&starts).map(|(&name, &init)| Carry { name, init, ty: Type::Pointer });
         let carried: Vec<Carry> = carried.collect();
         self.pointers.extend(bufs.iter().copied().zip(first.iter().copied()));
-        let mut holds = Value::NONE;
-        let before = self.inside(|host| {
-            host.steps(condition)?;
-            let flag = host.pointer(flag)?;
-            let byte = host.op(Op::load(flag, Elem::I8.ty(1)));
-            let zero = host.em.constant(Elem::I8, 0, 1);
-            holds = host.em.cmpi(At { scope: host.scope, lanes: 1 }, "ne", byte, zero, Elem::I8);
-            Ok(())
-        })?;
+        self.b.open();
+        self.steps(condition)?;
+        let flag = self.pointer(flag)?;
+        let byte = self.op(Op::load(flag, Elem::I8.ty(1)));
+        let none = self.b.splat(Elem::I8, 0, 1);
+        let compare =
+            Op::Compare { name: "arith.cmpi", predicate: "ne", sides: [byte, none], ty: Elem::I8.ty(1) };
+        let holds = self.op(compare);
+        let before = self.b.close(pointers(&first));
         self.pointers.extend(bufs.iter().copied().zip(second.iter().copied()));
-        let after = self.inside(|host| host.steps(body))?;
+        self.b.open();
+        self.steps(body)?;
         let swapped: Vec<Value> = second.chunks(2).flat_map(|pair| pair.iter().rev().copied()).collect();
-        let before = self.em.take_block(before, pointers(&first));
-        let after = self.em.take_block(after, pointers(&swapped));
+        let after = self.b.close(pointers(&swapped));
         let parameters = pointers(&second);
         let op = Op::While { carried, before, condition: holds, parameters, after };
-        let last: Vec<Value> = bufs.iter().map(|_| self.em.name()).collect();
-        self.em.add(self.scope, last.clone(), op);
+        let last: Vec<Value> = bufs.iter().map(|_| self.b.fresh()).collect();
+        self.b.define(last.clone(), op);
         self.pointers = around;
         for (pair, &(value, _)) in last.chunks(2).zip(swaps) {
             let (from, to) = (pair[0], self.pointer(value)?);
@@ -420,7 +411,7 @@ impl<'a> Host<'a> {
         for (i, &buf) in buffers.iter().enumerate() {
             let pointer = self.pointer(buf)?;
             let at = self.entry(table, i);
-            self.em.run(self.scope, Op::store(pointer, at, Type::Pointer));
+            self.b.effect(Op::store(pointer, at, Type::Pointer));
         }
         let start = self.profile.map(|_| self.clock());
         let tasks = self.lowered.kernels[kernel].tasks;
@@ -432,11 +423,11 @@ impl<'a> Host<'a> {
             let function = self.op(Op::AddressOf(symbol));
             // Kernels have memory for no more workers than tasks.
             let workers = tasks.min(self.threads as i64);
-            let [tasks, workers] = [tasks, workers].map(|number| (self.em.int(number), Type::I64));
+            let [tasks, workers] = [tasks, workers].map(|number| (self.b.int(number), Type::I64));
             let operands = [(function, Type::Pointer), tasks, workers, (table, Type::Pointer)];
             Op::call(Symbol::Named("surject_parallel".into()), operands, None)
         };
-        self.em.run(self.scope, call);
+        self.b.effect(call);
         if let (Some(profile), Some(start)) = (self.profile, start) {
             let end = self.clock();
             let time = self.arith("arith.subi", end, start);
@@ -454,6 +445,6 @@ impl<'a> Host<'a> {
         let at = self.offset_pointer(self.given.arena, offset);
         let old = self.op(Op::load(at, Type::I64));
         let new = self.arith("arith.addi", old, value);
-        self.em.run(self.scope, Op::store(new, at, Type::I64));
+        self.b.effect(Op::store(new, at, Type::I64));
     }
 }

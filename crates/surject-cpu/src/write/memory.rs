@@ -118,11 +118,17 @@ impl Writer<'_> {
         }
         let by = place.at.lane;
         if lanes > 1 && !(-1..=1).contains(&by) {
-            let at = self.beginning(place)?;
-            let steps = self.affine_lanes(&Affine { lane: by, ..Affine::default() }, lanes)?;
-            let at = self.broadcast(at, Type::I64, lanes);
-            let at = self.b.op(Op::same("arith.addi", [at, steps], all));
-            return Ok(Lie::Each(self.address(place.mem, Index::Each(at, lanes))?));
+            // Lanes differ by constants: they are an index of their own, behind an address that loops advance.
+            let pointer = match place.offset {
+                None => self.first(place.mem, &place.at, 0)?,
+                Some(_) => {
+                    let at = self.beginning(place)?;
+                    self.address(place.mem, Index::At(at))?
+                }
+            };
+            let steps = self.affine_lanes(&Affine::lane(by), lanes)?;
+            let of = stored(self.kernel.mem(place.mem).dtype).ty(1);
+            return Ok(Lie::Each(self.b.op(Op::Element { pointer, index: Index::Each(steps, lanes), of })));
         }
         let further = if lanes > 1 && by == -1 { 1 - lanes as i64 } else { 0 };
         let from = match place.offset {

@@ -60,7 +60,7 @@ fn check(program: &Program, args: &[Buffer]) {
     let expected = interp::run(program, "main", args).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let call = Call::of(function, &function.body.statements[0]).expect("a call");
     let gpu = Gpu::named("sm_90a").unwrap();
-    let made = call.update_of_copy(&gpu, "k").expect("its sizes are numbers");
+    let made = Call { in_place: &[true], ..call }.kernels(&gpu, "k").expect("its sizes are numbers");
     // Every argument of the call is one of the function; the target is a copy of the operand.
     let argument = |var: &Var| &args[function.params.iter().position(|p| p == var).unwrap()];
     let mut result = tensor(argument(&call.args[0]));

@@ -1,18 +1,15 @@
 //! Sorting along an axis by a key: a whole number for each element, computed once by compiled code.
 
 use super::product;
-use super::sort::{Lines, Operand, operands};
+use super::sort::{Lines, Operand, SortKernel, operands};
 use crate::pool::parallel_for;
-
-/// Keys in compiled code: of `count` elements, `stride` elements apart, that begin at the addresses given (one an
-/// operand), written one after the other, as `u32` if keys have no more bits, and as `u64` otherwise. What has the
-/// smaller key comes first.
-pub type Keys = unsafe extern "C" fn(*const *const u8, i64, i64, *mut u8);
 
 /// Lines longer than this are sorted digit by digit.
 const LONG: usize = 1 << 10;
 
-/// Sorts as [`super::surject_sort`] does, by keys below `2^bits`; the sort is stable. Of every line of the outputs only
+/// Sorts as [`super::surject_sort`] does, by keys below `2^bits`; the sort is stable. The tensors of the kernel `keys` are the
+/// elements of a line of every operand, and a key for each, which it writes one after the other: as `u32` if keys have no
+/// more bits, and as `u64` otherwise. What has the smaller key comes first. Of every line of the outputs only
 /// the first `first` elements need be right. Returns 0, or 1 if a size is negative or the product overflows.
 ///
 /// # Safety
@@ -27,7 +24,7 @@ pub unsafe extern "C" fn surject_sort_keys(
     outer: i64,
     axis_len: i64,
     inner: i64,
-    keys: Keys,
+    keys: SortKernel,
     bits: i64,
     first: i64,
 ) -> i32 {
@@ -56,7 +53,7 @@ pub unsafe extern "C" fn surject_sort_keys(
 unsafe fn sort<K: Copy + Ord + Default + Into<u64>>(
     lines: &Lines,
     operands: &[Operand],
-    keys: Keys,
+    keys: SortKernel,
     first: usize,
 ) {
     let all = lines.outer * lines.inner;
@@ -67,13 +64,14 @@ unsafe fn sort<K: Copy + Ord + Default + Into<u64>>(
         let mut order = KeyOrder::<K>::default();
         order.keys.reserve(lines.len);
         for line in task * group..((task + 1) * group).min(all) {
-            let bases: Vec<*const u8> =
+            let mut table: Vec<*mut u8> =
                 // SAFETY: the first position of a line.
-                operands.iter().map(|o| unsafe { o.element(lines.position(line, 0)) }).collect();
-            // SAFETY: as many elements and keys as the line is long, for which there is room; all keys are written.
+                operands.iter().map(|o| unsafe { o.element(lines.position(line, 0)) }.cast_mut()).collect();
+            table.push(order.keys.as_mut_ptr().cast());
+            // SAFETY: as many elements and keys as the line is long, for which there is room; all keys are written, and nothing
+            // else.
             unsafe {
-                let to = order.keys.as_mut_ptr().cast();
-                keys(bases.as_ptr(), lines.len as i64, lines.inner as i64, to);
+                keys(0, 0, table.as_ptr());
                 order.keys.set_len(lines.len);
             }
             if first.saturating_mul(FEW) <= lines.len {
@@ -201,13 +199,16 @@ impl<K: Copy + Ord + Into<u64>> KeyOrder<K> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    unsafe extern "C" fn own<K: From<u32>>(from: *const *const u8, count: i64, stride: i64, to: *mut u8) {
+    /// The elements of the lines that [`own`] reads, and how far apart they lie: the program knows them as it makes its kernel.
+    static LINE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+    unsafe extern "C" fn own<K: From<u32>>(_: i64, _: i64, table: *const *mut u8) {
+        let [count, stride] = [0, 1].map(|i| LINE[i].load(Ordering::Relaxed));
         for i in 0..count {
-            // SAFETY: a line of `u32`, as the sort below passes it.
-            unsafe {
-                *to.cast::<K>().add(i as usize) = (*(*from).cast::<u32>().add((i * stride) as usize)).into()
-            };
+            // SAFETY: a line of `u32`, as the sort below passes it, another operand, and the keys.
+            unsafe { *(*table.add(2)).cast::<K>().add(i) = (*(*table).cast::<u32>().add(i * stride)).into() };
         }
     }
 
@@ -228,6 +229,8 @@ mod tests {
             };
             let keys: Vec<u32> = (0..outer * len * inner).map(|_| next()).collect();
             let payload: Vec<u64> = (0..keys.len() as u64).collect();
+            LINE[0].store(len, Ordering::Relaxed);
+            LINE[1].store(inner, Ordering::Relaxed);
             for wide in [false, true] {
                 let (mut k, mut p) = (vec![0u32; keys.len()], vec![0u64; keys.len()]);
                 let inputs = [keys.as_ptr().cast::<u8>(), payload.as_ptr().cast()];

@@ -14,12 +14,12 @@ mod linalg;
 mod sort;
 
 pub use fft::{FftKind, fft, surject_fft};
-pub use keys::{Keys, surject_sort_keys};
+pub use keys::surject_sort_keys;
 pub use lapack::{lapack, lapack_dtype, surject_lapack};
 pub use linalg::{
     TransposeA, TriangularSolve, cholesky, surject_cholesky, surject_triangular_solve, triangular_solve,
 };
-pub use sort::{Comparator, sort, surject_sort};
+pub use sort::{SortKernel, sort, surject_sort};
 
 use crate::pool::{parallel_for, surject_parallel};
 use crate::{Buffer, DType, halves, math};

@@ -4,9 +4,11 @@ use super::{LibraryError, product};
 use crate::Buffer;
 use crate::pool::parallel_for;
 
-/// A comparator in compiled code: it reads one element a pointer (`a0, b0, a1, b1, …`: for every operand that of
-/// the left and that of the right side) and writes 1 byte, 0 or 1: does the left side come before the right?
-pub type Comparator = unsafe extern "C" fn(*const *const u8, *mut u8);
+/// Task 0 of a kernel of one task, which worker 0 runs: its third argument is the table of its tensors.
+///
+/// Of a comparator these are an element of the left side and one of the right side of every operand (`a0, b0, a1, b1, …`), and
+/// a byte that it writes, 0 or 1: does the left side come before the right?
+pub type SortKernel = unsafe extern "C" fn(i64, i64, *const *mut u8);
 
 /// Sorts several tensors of one shape together along `axis`: wherever `less` says so of the elements at two
 /// positions, the first is moved before the second in all of them. The sort is stable.
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn surject_sort(
     outer: i64,
     axis_len: i64,
     inner: i64,
-    comparator: Comparator,
+    comparator: SortKernel,
 ) -> i32 {
     let (Some(count), Some(elements)) = (product(&[n_operands]), product(&[outer, axis_len, inner])) else {
         return 1;
@@ -98,17 +100,20 @@ pub unsafe extern "C" fn surject_sort(
     let group = (4096 / lines.len).max(1);
     parallel_for(all.div_ceil(group), &|task| {
         let mut order = Order::default();
-        let mut pair = Vec::with_capacity(2 * count);
+        let mut table = Vec::with_capacity(2 * count + 1);
         for line in task * group..((task + 1) * group).min(all) {
             order.sort(lines.len, &mut |a, b| {
-                pair.clear();
+                table.clear();
                 for operand in &operands {
                     // SAFETY: positions within the tensor.
-                    pair.extend([a, b].map(|k| unsafe { operand.element(lines.position(line, k)) }));
+                    table.extend(
+                        [a, b].map(|k| unsafe { operand.element(lines.position(line, k)) }.cast_mut()),
+                    );
                 }
                 let mut before = 0u8;
-                // SAFETY: one element a pointer, as the comparator expects.
-                unsafe { comparator(pair.as_ptr(), &mut before) };
+                table.push(&raw mut before);
+                // SAFETY: one element a pointer, as the comparator expects, which writes the last one only.
+                unsafe { comparator(0, 0, table.as_ptr()) };
                 before != 0
             });
             operands.iter().for_each(|o| o.permute(&lines, line, lines.len, |k| order.indices[k]));
@@ -308,9 +313,12 @@ mod tests {
 
     #[test]
     fn the_c_entry_agrees() {
-        unsafe extern "C" fn less(pair: *const *const u8, before: *mut u8) {
-            // SAFETY: pointers to four `i32`: a0, b0, a1, b1.
-            unsafe { *before = (**pair.cast::<*const i32>() < **pair.add(1).cast::<*const i32>()) as u8 }
+        unsafe extern "C" fn less(_: i64, _: i64, table: *const *mut u8) {
+            // SAFETY: pointers to four `i32`, a0, b0, a1, b1, and to the answer.
+            unsafe {
+                let answer = **table.cast::<*const i32>() < **table.add(1).cast::<*const i32>();
+                **table.add(4) = answer.into();
+            }
         }
         let (outer, len, inner) = (3, 1000, 2);
         let values: Vec<Scalar> = (0..outer * len * inner)

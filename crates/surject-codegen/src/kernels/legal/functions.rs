@@ -6,7 +6,6 @@
 
 use super::{Arithmetic, angle, float, runtime_function};
 use crate::code;
-use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Paper, Pen};
 use crate::lower::math::{self, Method};
 use crate::machine::elem::{self, Elem};
@@ -138,7 +137,7 @@ fn compared(lines: &mut Lines<'_>, predicate: &str, [a, b]: [Value; 2]) -> Optio
 }
 
 impl Paper for Sheet<'_, '_> {
-    fn write(&mut self, _: At, operation: code::Op) -> code::Value {
+    fn write(&mut self, operation: code::Op) -> code::Value {
         match self.operation(&operation) {
             Some(value) => outside(value),
             // Formulas use what stands above and nothing else; a value without a number stops the verifier.
@@ -156,11 +155,11 @@ impl Paper for Sheet<'_, '_> {
         outside(self.0.push(Op::Constant(values), ty))
     }
 
-    fn part(&mut self, at: At, value: code::Value, _: Elem, first: usize, lanes: usize) -> code::Value {
-        if lanes == at.lanes { value } else { outside(self.0.lanes(inside(value), first, lanes)) }
+    fn part(&mut self, value: code::Value, all: usize, first: usize, lanes: usize) -> code::Value {
+        if lanes == all { value } else { outside(self.0.lanes(inside(value), first, lanes)) }
     }
 
-    fn join(&mut self, _: At, parts: Vec<code::Value>, _: Elem, _: usize) -> code::Value {
+    fn join(&mut self, parts: Vec<code::Value>) -> code::Value {
         let parts: Vec<Value> = parts.into_iter().map(inside).collect();
         outside(joined(self.0, &parts))
     }
@@ -205,10 +204,10 @@ fn formula<const N: usize>(
     args: &[Value],
     write: impl for<'p> FnOnce(&[F<'p>]) -> [code::Value; N],
 ) -> [Value; N] {
-    let at = At { scope: ScopeId::default(), lanes: lines.ty(args[0]).lanes };
+    let lanes = lines.ty(args[0]).lanes;
     let elems: Vec<Elem> = args.iter().map(|&a| elem(lines.ty(a).dtype)).collect();
     let mut sheet = Sheet(lines);
-    let pen = Pen::on(&mut sheet, at, tables);
+    let pen = Pen::on(&mut sheet, lanes, tables);
     let args: Vec<F<'_>> = args.iter().zip(elems).map(|(a, e)| pen.value(outside(*a), e)).collect();
     write(&args).map(inside)
 }

@@ -1,11 +1,14 @@
 //! Gathers and slices at positions that are known at run time: elements are moved, and complex ones as two.
 
+use super::boxes::{Begin, BoxMove, Side};
 use super::points::{Maker, elements};
+use super::vectors::overflow;
 use super::{Kernels, Lowered};
 use crate::CodegenError;
+use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
 use surject_ir::{BinaryOp, GatherDims, Var};
-use surject_kernel::Value;
+use surject_kernel::{Affine, Value};
 
 /// The sizes of a tensor, with an axis for the two parts of complex numbers.
 pub(super) fn parts_shape(maker: &Maker<'_>, tensor: Tensor) -> Lowered<Vec<i64>> {
@@ -53,11 +56,19 @@ impl Kernels<'_> {
         parts_shape(&Maker::new(self.call, &self.temporaries, String::new()), tensor)
     }
 
+    /// The sizes of a variable.
+    pub(super) fn shape(&self, var: Var) -> Lowered<Vec<i64>> {
+        Maker::new(self.call, &self.temporaries, String::new()).shape(Tensor::Var(var))
+    }
+
     pub(super) fn gather(&mut self, dims: &GatherDims, slice: &[u64]) -> Lowered<()> {
         let (operand, indices) = (self.operand(0)?, self.operand(1)?);
         let target = Tensor::Var(self.call.targets[0]);
         let (shape, from) = (self.sizes(target)?, self.sizes(operand)?);
         let rank = slice.len();
+        if self.has_tasks() {
+            return self.gather_boxes(dims, slice);
+        }
         let slice_dims: Vec<usize> = (0..rank)
             .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
             .collect();
@@ -86,11 +97,88 @@ impl Kernels<'_> {
         })
     }
 
+    /// A gather on a machine of tasks: a box for each index.
+    fn gather_boxes(&mut self, dims: &GatherDims, slice: &[u64]) -> Lowered<()> {
+        let (operand, indices) = (self.operand(0)?, self.operand(1)?);
+        let target = Tensor::Var(self.call.targets[0]);
+        let (shape, from) = (self.sizes(target)?, self.sizes(operand)?);
+        let (own, out) = (strides(&from).ok_or_else(overflow)?, strides(&shape).ok_or_else(overflow)?);
+        let rank = slice.len();
+        let axes = shape.len() - (from.len() - rank);
+        let batch_dims: Vec<usize> = (0..axes).filter(|d| !dims.offset_dims.contains(d)).collect();
+        let batch: Vec<i64> = batch_dims.iter().map(|&d| shape[d]).collect();
+        // Behind the axes come the parts of complex numbers.
+        let kept = (0..rank)
+            .filter(|d| !dims.collapsed_slice_dims.contains(d) && !dims.operand_batching_dims.contains(d))
+            .chain(rank..from.len());
+        let kept: Vec<usize> = kept.collect();
+        let extents = kept.iter().map(|&d| slice.get(d).map_or(from[d], |&n| n as i64)).collect();
+        let into = dims.offset_dims.iter().copied().chain(axes..shape.len());
+        let step = BoxMove {
+            extents,
+            from: Side { tensor: operand, strides: kept.iter().map(|&d| own[d]).collect() },
+            to: Side { tensor: target, strides: into.map(|d| out[d]).collect() },
+        };
+        let (count, each) = (elements(&batch)?, elements(&step.extents)?);
+        if count == 0 || each == 0 {
+            return Ok(());
+        }
+        let lanes = self.widest();
+        self.shared_kernel(count, each, |maker, number| {
+            let at = maker.unravel(number, &batch);
+            let mut place = Begin { from: 0.into(), to: 0.into() };
+            for (d, &axis) in dims.start_index_map.iter().enumerate() {
+                let last = (from[axis] - slice[axis] as i64).max(0);
+                let start = start_index(maker, indices, &at, dims.index_vector_dim, d, 0, last)?;
+                let start = maker.wide_position(start);
+                place.from = place.from.plus(&start, own[axis]).ok_or_else(overflow)?;
+            }
+            for (&axis, &d) in dims.operand_batching_dims.iter().zip(&dims.start_indices_batching_dims) {
+                let digit = maker.wide_position(at[batch_axis(d, dims.index_vector_dim)]);
+                place.from = place.from.plus(&digit, own[axis]).ok_or_else(overflow)?;
+            }
+            for (&d, &digit) in batch_dims.iter().zip(&at) {
+                let digit = maker.wide_position(digit);
+                place.to = place.to.plus(&digit, out[d]).ok_or_else(overflow)?;
+            }
+            maker.move_part(step, place, lanes)
+        })
+    }
+
+    /// The kernel of a move of a slice that begins where scalar operands say, of a tensor of these sizes, from there or to there.
+    fn move_slice(&mut self, step: BoxMove, sizes: &[i64], starts: &[Var], way: Way) -> Lowered<()> {
+        if step.extents.contains(&0) {
+            return Ok(());
+        }
+        let last: Vec<i64> = sizes.iter().zip(&step.extents).map(|(all, part)| all - part).collect();
+        let own = strides(sizes).ok_or_else(overflow)?;
+        self.moved(step, |maker| {
+            let mut first = Affine::from(0);
+            for (axis, &start) in starts.iter().enumerate() {
+                let start = clamped_start(maker, start, last[axis])?;
+                let start = maker.wide_position(start);
+                first = first.plus(&start, own[axis]).ok_or_else(overflow)?;
+            }
+            Ok(match way {
+                Way::FromThere => Begin { from: first, to: 0.into() },
+                Way::ToThere => Begin { from: 0.into(), to: first },
+            })
+        })
+    }
+
     pub(super) fn dynamic_slice(&mut self) -> Lowered<()> {
         let operand = self.operand(0)?;
         let target = Tensor::Var(self.call.targets[0]);
         let starts = &self.call.args[1..];
         let (shape, from) = (self.sizes(target)?, self.sizes(operand)?);
+        if self.has_tasks() {
+            let step = BoxMove {
+                from: Side { tensor: operand, strides: strides(&from).ok_or_else(overflow)? },
+                to: Side { tensor: target, strides: strides(&shape).ok_or_else(overflow)? },
+                extents: shape,
+            };
+            return self.move_slice(step, &from, starts, Way::FromThere);
+        }
         self.kernel(elements(&shape)?, |maker, point| {
             let mut position = maker.unravel(point, &shape);
             for (axis, &start) in starts.iter().enumerate() {
@@ -109,6 +197,14 @@ impl Kernels<'_> {
         let target = Tensor::Var(self.call.targets[0]);
         let starts = &self.call.args[2..];
         let (shape, part) = (self.sizes(target)?, self.sizes(update)?);
+        if self.has_tasks() {
+            let step = BoxMove {
+                from: Side { tensor: update, strides: strides(&part).ok_or_else(overflow)? },
+                to: Side { tensor: target, strides: strides(&shape).ok_or_else(overflow)? },
+                extents: part,
+            };
+            return self.move_slice(step, &shape, starts, Way::ToThere);
+        }
         self.kernel(elements(&part)?, |maker, point| {
             let mut position = maker.unravel(point, &part);
             for (axis, &start) in starts.iter().enumerate() {
@@ -126,6 +222,18 @@ impl Kernels<'_> {
         let target = Tensor::Var(self.call.targets[0]);
         let starts = &self.call.args[2..];
         let (shape, part) = (self.sizes(target)?, self.sizes(update)?);
+        if self.has_tasks() {
+            let all = strides(&shape).ok_or_else(overflow)?;
+            let copy = BoxMove {
+                from: Side { tensor: operand, strides: all.clone() },
+                to: Side { tensor: target, strides: all },
+                extents: shape,
+            };
+            if !copy.extents.contains(&0) {
+                self.moved(copy, |_| Ok(Begin { from: 0.into(), to: 0.into() }))?;
+            }
+            return self.update_of_copy();
+        }
         let is_empty = elements(&part)? == 0;
         self.kernel(elements(&shape)?, |maker, point| {
             let old = maker.read(operand, point)?;
@@ -155,6 +263,12 @@ impl Kernels<'_> {
             maker.write(target, point, value)
         })
     }
+}
+
+/// Which side of a move begins where operands say.
+enum Way {
+    FromThere,
+    ToThere,
 }
 
 /// Where a slice begins along an axis.

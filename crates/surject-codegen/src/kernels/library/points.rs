@@ -48,7 +48,7 @@ impl<'a> Maker<'a> {
     /// Opens the loops over so many points; gives the number of the point. What is past the last one does nothing.
     pub(super) fn open_points(&mut self, spread: Spread, count: i64) -> Lowered<Value> {
         let (outer, inner, inside) = match spread {
-            Spread::Tasks { points } => (Level::Task, LoopKind::Serial, points),
+            Spread::Tasks { points, .. } => (Level::Task, LoopKind::Serial, points),
             Spread::Threads { block } => (Level::Block, LoopKind::Parallel(Level::Thread), block),
         };
         let inside = if inner == LoopKind::Serial { inside.min(count) } else { inside };
@@ -114,16 +114,60 @@ impl<'a> Maker<'a> {
         Ok(self.b.load(Place { offset: Some(at), ..Place::new(mem, 0) }, Type::scalar(dtype)))
     }
 
-    /// An element of an operand, computed where that is a matter of its position.
-    pub(super) fn operand(&mut self, operand: Var, at: Value, position: &[Value]) -> Lowered<Value> {
+    /// The parts of an element of an operand, computed where that is a matter of its position.
+    pub(super) fn operand(&mut self, operand: Var, at: Value, position: &[Value]) -> Lowered<Vec<Value>> {
         match known(self.call.function, operand) {
-            Some(&FieldKind::Const(value)) => Ok(self.b.splat(value, 1)),
+            Some(&FieldKind::Const(value)) => Ok(vec![self.b.splat(value, 1)]),
             Some(&FieldKind::Index { axis }) => {
                 let dtype = self.call.function.ty(operand).dtype;
-                Ok(self.b.convert(position[axis], dtype))
+                Ok(vec![self.b.convert(position[axis], dtype)])
             }
-            _ => self.read(Tensor::Var(operand), at),
+            _ => self.read_all(&[operand], at),
         }
+    }
+
+    /// The parts of the elements of a variable: the real and the imaginary part of complex numbers.
+    pub(super) fn parts(&self, var: Var) -> Vec<Part> {
+        let dtype = self.call.function.ty(var).dtype;
+        let count = if dtype.is_complex() { 2 } else { 1 };
+        (0..count).map(|number| Part { number, count, dtype: dtype.part() }).collect()
+    }
+
+    /// The number of a part of an element.
+    pub(super) fn part(&mut self, at: Value, part: Part) -> Value {
+        let first = self.scaled(at, part.count);
+        match part.number {
+            0 => first,
+            number => {
+                let number = self.int(number);
+                self.add(first, number)
+            }
+        }
+    }
+
+    /// The parts of an element of each of these operands, which are only read.
+    pub(super) fn read_all(&mut self, operands: &[Var], at: Value) -> Lowered<Vec<Value>> {
+        let mut values = Vec::new();
+        for &operand in operands {
+            for part in self.parts(operand) {
+                let at = self.part(at, part);
+                values.push(self.read(Tensor::Var(operand), at)?);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Stores the parts of an element of each of these targets, which are only written.
+    pub(super) fn write_all(&mut self, targets: &[Var], at: Value, values: &[Value]) -> Lowered<()> {
+        let mut values = values.iter();
+        for &target in targets {
+            for part in self.parts(target) {
+                let at = self.part(at, part);
+                let missing = || CodegenError::malformed("a result without a value");
+                self.write(Tensor::Var(target), at, *values.next().ok_or_else(missing)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// An element of a tensor that is only read, and zero where `exists` does not hold.
@@ -160,6 +204,13 @@ impl<'a> Maker<'a> {
             return x;
         }
         let by = self.int(by);
+        self.b.binary(BinaryOp::Mul, x, by)
+    }
+
+    /// A number of any integer type, so many times.
+    pub(super) fn scaled_by(&mut self, x: Value, by: i64) -> Value {
+        let by = Scalar::from_i128(self.b.ty(x).dtype, by.into());
+        let by = self.b.splat(by, 1);
         self.b.binary(BinaryOp::Mul, x, by)
     }
 
@@ -321,6 +372,23 @@ impl<'a> Maker<'a> {
         let values = then(self)?;
         self.b.open_else(&values);
         Ok(self.b.close_if(otherwise))
+    }
+}
+
+/// A part of the elements of a tensor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Its number, and how many parts an element has.
+    pub(super) number: i64,
+    pub(super) count: i64,
+    pub(super) dtype: DType,
+}
+
+impl Part {
+    /// Its number, of the element with this number.
+    pub(super) fn of(&self, element: &Affine) -> Lowered<Affine> {
+        let at = element.times(self.count).and_then(|at| at.plus(&self.number.into(), 1));
+        at.ok_or_else(|| CodegenError::overflow("a position"))
     }
 }
 

@@ -5,12 +5,17 @@
 //! threads join the parts in their order. Where elements lie next to each other, so do their terms, and a block has a few of them:
 //! threads are neighbours there. StableHLO asks that the function and the initial values form a monoid.
 
-use super::points::{Maker, elements};
+mod each;
+mod lanes;
+mod merged;
+mod tasks;
+
+use super::points::{Maker, Part, elements};
 use super::{Kernels, Lowered};
-use crate::kernels::expression::Tensor;
+use crate::expression::gather::strides;
 use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, DType, Region, Var};
-use surject_kernel::{Level, LoopKind, Mem, Place, Space, Type, Value};
+use surject_kernel::{Affine, Level, LoopKind, Mem, Place, Space, Type, Value};
 
 /// Where there are fewer elements than this, threads share the terms of each.
 const FEW_ELEMENTS: i64 = 4096;
@@ -24,24 +29,29 @@ const THREADS: i64 = 512;
 const TERMS: i64 = 4;
 
 /// The operands and axes of a reduction.
-pub(super) struct Reduction<'a> {
-    pub(super) operands: &'a [Var],
+struct Reduction<'a> {
+    operands: &'a [Var],
     inits: &'a [Var],
-    pub(super) join: &'a Region,
+    join: &'a Region,
     /// The sizes of an operand.
-    pub(super) shape: Vec<i64>,
-    pub(super) kept: Vec<usize>,
-    pub(super) reduced: Vec<usize>,
+    shape: Vec<i64>,
+    kept: Vec<usize>,
+    reduced: Vec<usize>,
 }
 
 impl Reduction<'_> {
-    pub(super) fn sizes(&self, axes: &[usize]) -> Vec<i64> {
+    fn sizes(&self, axes: &[usize]) -> Vec<i64> {
         axes.iter().map(|&a| self.shape[a]).collect()
     }
 
-    pub(super) fn inits(&self, maker: &mut Maker<'_>) -> Lowered<Vec<Value>> {
+    /// The parts of the initial values.
+    fn inits(&self, maker: &mut Maker<'_>) -> Lowered<Vec<Value>> {
         let zero = maker.int(0);
-        self.inits.iter().map(|&init| maker.operand(init, zero, &[])).collect()
+        let mut inits = Vec::new();
+        for &init in self.inits {
+            inits.extend(maker.operand(init, zero, &[])?);
+        }
+        Ok(inits)
     }
 
     /// Joins term `number` of the element of the result at `at` with what is joined so far.
@@ -53,7 +63,7 @@ impl Reduction<'_> {
         let element = maker.ravel(&position, &self.shape);
         let mut arguments = old.to_vec();
         for &operand in self.operands {
-            arguments.push(maker.operand(operand, element, &position)?);
+            arguments.extend(maker.operand(operand, element, &position)?);
         }
         maker.apply(self.join, &arguments)
     }
@@ -62,33 +72,27 @@ impl Reduction<'_> {
 impl Kernels<'_> {
     pub(super) fn reduce(&mut self, axes: &[usize]) -> Lowered<()> {
         let (operands, inits) = self.call.args.split_at(self.call.args.len() / 2);
-        let shape = self.sizes(Tensor::Var(operands[0]))?;
+        let shape = self.shape(operands[0])?;
         let (reduced, kept) = (0..shape.len()).partition(|a| axes.contains(a));
         let join = &self.call.regions[0];
         let reduction = Reduction { operands, inits, join, shape, kept, reduced };
         let out = reduction.sizes(&reduction.kept);
         let (count, terms) = (elements(&out)?, elements(&reduction.sizes(&reduction.reduced))?);
         let targets = self.call.targets;
-        if let Spread::Threads { .. } = self.machine.spread()
-            && (1..FEW_ELEMENTS).contains(&count)
-            && terms >= MANY_TERMS
-        {
+        if let Spread::Tasks { threads, .. } = self.machine.spread() {
+            return self.reduce_on_tasks(&reduction, threads);
+        }
+        if (1..FEW_ELEMENTS).contains(&count) && terms >= MANY_TERMS {
             let across = reduction.kept.last() == Some(&(reduction.shape.len() - 1));
             let next = if across && out.last().is_some_and(|&n| n >= NEXT) { NEXT } else { 1 };
             return self.reduce_in_blocks(&reduction, &out, terms, next);
-        }
-        if let Some(vectors) = self.lanes_of(&reduction) {
-            return vectors.into_iter().try_for_each(|by| self.reduce_in_lanes(&reduction, by));
         }
         self.kernel(count, |maker, point| {
             let first = reduction.inits(maker)?;
             let at = maker.unravel(point, &out);
             let values =
                 maker.fold(terms, &first, |maker, number, old| reduction.term(maker, &at, number, old))?;
-            targets
-                .iter()
-                .zip(values)
-                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+            maker.write_all(targets, point, &values)
         })
     }
 
@@ -110,11 +114,11 @@ impl Kernels<'_> {
         self.blocks((count - 1) / next + 1, |maker, block| {
             let first = reduction.inits(maker)?;
             let memory = |maker: &mut Maker<'_>, name: &str, all: i64| {
-                let one = |(i, &operand): (usize, &Var)| {
-                    let dtype = maker.call.function.ty(operand).dtype;
-                    (maker.b.alloc(format!("{name}{i}"), dtype, all * next, Space::Shared), dtype)
+                let parts: Vec<Part> = reduction.operands.iter().flat_map(|&v| maker.parts(v)).collect();
+                let one = |(i, part): (usize, Part)| {
+                    (maker.b.alloc(format!("{name}{i}"), part.dtype, all * next, Space::Shared), part.dtype)
                 };
-                reduction.operands.iter().enumerate().map(one).collect::<Vec<_>>()
+                parts.into_iter().enumerate().map(one).collect::<Vec<_>>()
             };
             let mut from = memory(maker, "parts", parts);
             let between = memory(maker, "joined", joined);
@@ -169,9 +173,7 @@ impl Kernels<'_> {
                         let end = maker.int(count);
                         let exists = maker.compare(BinaryOp::Lt, point, end);
                         maker.b.open_if(exists);
-                        for (&target, &value) in targets.iter().zip(&values) {
-                            maker.write(Tensor::Var(target), point, value)?;
-                        }
+                        maker.write_all(targets, point, &values)?;
                         maker.b.close_if(&[]);
                         maker.b.close_for(&[]);
                     }
@@ -193,4 +195,10 @@ fn store(maker: &mut Maker<'_>, to: &[(Mem, DType)], thread: Value, values: &[Va
     for (&(mem, _), &value) in to.iter().zip(values) {
         maker.b.store(Place::new(mem, thread), value);
     }
+}
+
+/// The number of the element at a position in a box of these sizes.
+fn address(sizes: &[i64], at: &[Affine]) -> Option<Affine> {
+    let mut all = strides(sizes)?.into_iter().zip(at);
+    all.try_fold(Affine::from(0), |sum, (stride, place)| sum.plus(place, stride))
 }

@@ -1,161 +1,216 @@
-//! The scalar functions of library operations.
+//! The scalar functions of library operations: as an expression of their arguments, and its value for some.
 
 use super::Lowered;
 use super::points::Maker;
 use crate::CodegenError;
+use crate::expression::build;
+use crate::expression::complex;
+use crate::expression::dag::{Dag, Node, NodeId, Parts};
+use crate::expression::stop::Stop;
 use crate::kernels::expression::Tensor;
 use std::collections::HashMap;
-use surject_index::IndexMap;
-use surject_ir::{FieldId, FieldKind, Function, Region, StatementKind, Var};
-use surject_kernel::{Access, Affine, Place, Type, Value};
+use surject_ir::{FieldKind, Function, Region, StatementKind, UnaryOp, Var};
+use surject_kernel::{Access, Affine, Op, Place, Type, Value};
 
-impl Maker<'_> {
-    /// The results of a scalar function for these arguments, in as many lanes as the widest of them has. Tensors that it
-    /// captures are read where they lie.
-    pub(super) fn apply(&mut self, region: &Region, arguments: &[Value]) -> Lowered<Vec<Value>> {
-        let function = self.call.function;
-        let lanes = arguments.iter().map(|&a| self.b.ty(a).lanes).max().unwrap_or(1);
-        let arguments = arguments.iter().map(|&a| self.b.broadcast(a, lanes));
-        let mut vars: HashMap<Var, Value> = region.params.iter().copied().zip(arguments).collect();
+/// A scalar function as an expression. Complex numbers have two parts, as arguments and as results.
+#[derive(Clone, Debug)]
+pub(crate) struct ScalarFunction {
+    pub(crate) dag: Dag,
+    pub(crate) params: Vec<Parts>,
+    pub(crate) results: Vec<Parts>,
+}
+
+impl ScalarFunction {
+    /// That of a region.
+    ///
+    /// Errors: control flow, library operations and accumulations inside of it.
+    pub(crate) fn of(function: &Function, region: &Region) -> Lowered<ScalarFunction> {
+        let mut dag = Dag::default();
+        // The loop that parameters depend on stands for where they have values.
+        let here = dag.add_loop(1).ok_or_else(|| unsupported("a loop"))?;
+        let mut params = Vec::new();
+        let mut bound: HashMap<Var, Parts> = HashMap::new();
+        for (i, &param) in region.params.iter().enumerate() {
+            let dtype = function.ty(param).dtype;
+            let mut part = |number| dag.add(Node::Param(number, here), dtype.part());
+            let number = 2 * i as u32;
+            let parts = Parts { re: part(number), im: dtype.is_complex().then(|| part(number + 1)) };
+            params.push(parts);
+            bound.insert(param, parts);
+        }
         for statement in &region.body.statements {
             match &statement.kind {
                 StatementKind::Store { target, field } => {
-                    let value = self.scalar(*field, &vars, lanes)?;
-                    vars.insert(*target, value);
+                    let value;
+                    (dag, value) = of_field(function, *field, &bound, dag)?;
+                    bound.insert(*target, value);
                 }
                 StatementKind::Constant { target, value } if value.len() == 1 => {
-                    let value = self.b.splat(value.get(0), lanes);
-                    vars.insert(*target, value);
+                    bound.insert(*target, complex::constant(&mut dag, value.get(0)));
                 }
-                _ => {
-                    let what =
-                        "a tensor, a loop or a library operation inside of a scalar function of a kernel";
-                    return Err(CodegenError::unsupported(what).at(statement.origin.as_deref()));
+                StatementKind::Constant { .. } => {
+                    return Err(unsupported("a tensor").at(statement.origin.as_deref()));
+                }
+                StatementKind::Call { .. } => {
+                    return Err(unsupported("a library operation").at(statement.origin.as_deref()));
+                }
+                StatementKind::While { .. } | StatementKind::If { .. } => {
+                    return Err(unsupported("control flow").at(statement.origin.as_deref()));
                 }
             }
         }
-        let result = |&var: &Var| match vars.get(&var) {
-            Some(&value) => Ok(value),
-            None => Err(CodegenError::unsupported(format!(
-                "`{}`, which a scalar function of a kernel yields and does not define",
-                function.name_of(var)
-            ))),
-        };
-        region.body.results.iter().map(result).collect()
-    }
-
-    /// The value of a field of rank 0.
-    fn scalar(&mut self, root: FieldId, vars: &HashMap<Var, Value>, lanes: usize) -> Lowered<Value> {
-        let fields = &self.call.function.fields;
-        let mut values: HashMap<FieldId, Value> = HashMap::new();
-        // Children stand before parents.
-        for id in fields.reachable(&[root]) {
-            let field = &fields[id];
-            if field.dtype.is_complex() {
-                return Err(CodegenError::unsupported("a complex number in a scalar function of a kernel"));
-            }
-            // What a read takes out of a captured tensor is loaded there.
-            if field.space.rank() != 0 {
-                continue;
-            }
-            let known = |child: &FieldId| values[child];
-            let ty = Type::vector(field.dtype, lanes);
-            let value = match &field.kind {
-                FieldKind::Tensor(var) => match vars.get(var) {
-                    Some(&value) => value,
-                    None => {
-                        let one = self.captured(*var, &[])?;
-                        self.b.broadcast(one, lanes)
-                    }
-                },
-                FieldKind::Read { map, of } => match (values.get(of), &fields[*of].kind) {
-                    (Some(&value), _) if map.guards().is_empty() => value,
-                    (None, FieldKind::Tensor(var)) if map.guards().is_empty() => {
-                        let one = self.captured(*var, &position(map))?;
-                        self.b.broadcast(one, lanes)
-                    }
-                    _ => return Err(unsupported("a read")),
-                },
-                FieldKind::Const(value) => self.b.splat(*value, lanes),
-                FieldKind::Unary { op, x } => self.b.unary(*op, known(x)),
-                FieldKind::Binary { op, x, y } => self.b.binary(*op, known(x), known(y)),
-                FieldKind::Select { cond, on_true, on_false } => {
-                    self.b.select(known(cond), known(on_true), known(on_false))
-                }
-                FieldKind::Convert { x } => self.b.convert(known(x), field.dtype),
-                FieldKind::Bitcast { x } => self.b.pure(surject_kernel::Op::Bitcast(known(x)), ty),
-                FieldKind::ReducePrecision { exponent, mantissa, x } => {
-                    self.b.pure(surject_kernel::Op::ReducePrecision(*exponent, *mantissa, known(x)), ty)
-                }
-                FieldKind::Index { .. } | FieldKind::Acc { .. } => {
-                    return Err(unsupported("an accumulation"));
+        let mut results = Vec::new();
+        for &var in &region.body.results {
+            let parts = match bound.get(&var) {
+                Some(&parts) => parts,
+                None => {
+                    // A variable from outside.
+                    let is_it = |kind: &FieldKind| matches!(kind, FieldKind::Tensor(v) if *v == var);
+                    let field = function.fields.iter().find_map(|(id, f)| is_it(&f.kind).then_some(id));
+                    let field = field.ok_or_else(|| unsupported("what it yields and does not define"))?;
+                    let value;
+                    (dag, value) = of_field(function, field, &bound, dag)?;
+                    value
                 }
             };
-            values.insert(id, value);
+            results.push(parts);
         }
-        values.get(&root).copied().ok_or_else(|| unsupported("a tensor"))
-    }
-
-    /// An element of a tensor that is defined outside of the function.
-    fn captured(&mut self, var: Var, position: &[i64]) -> Lowered<Value> {
-        let tensor = Tensor::Var(var);
-        let shape = self.shape(tensor)?;
-        let at = shape.iter().zip(position).fold(0i64, |n, (&size, &p)| n * size + p);
-        let mem = self.memory(tensor, Access::Read)?;
-        let dtype = self.ty(tensor)?.dtype;
-        Ok(self.b.load(Place::new(mem, Affine::from(at)), Type::scalar(dtype)))
-    }
-}
-
-/// What of a scalar function kernels do not have; `None` where they have all of it.
-pub(super) fn refusal(function: &Function, region: &Region) -> Option<String> {
-    let mut defined = region.params.clone();
-    for statement in &region.body.statements {
-        let refused = match &statement.kind {
-            StatementKind::Store { target, field } => {
-                defined.push(*target);
-                refused_field(function, *field, &defined)
-            }
-            StatementKind::Constant { target, value } => {
-                defined.push(*target);
-                (value.len() != 1 || value.dtype().is_complex()).then_some("a tensor")
-            }
-            StatementKind::Call { .. } => Some("a library operation"),
-            StatementKind::While { .. } | StatementKind::If { .. } => Some("control flow"),
+        let made = ScalarFunction { dag, params, results };
+        let is_scalar = |n: &NodeId| match &made.dag[*n].node {
+            Node::Load { address, guards, .. } => guards.is_empty() && address.terms.is_empty(),
+            Node::Gather { .. } | Node::Index(_) | Node::Guarded { .. } | Node::Reduce { .. } => false,
+            _ => true,
         };
-        if let Some(what) = refused {
-            return Some(format!("{what} inside of a scalar function"));
+        match made.dag.all_reachable(&made.roots()).iter().all(is_scalar) {
+            true => Ok(made),
+            false => Err(unsupported("an accumulation")),
         }
     }
-    let is_known = |var: &Var| defined.contains(var);
-    (!region.body.results.iter().all(is_known))
-        .then(|| "a scalar function that yields what it captures".into())
+
+    /// The parts of the results.
+    pub(super) fn roots(&self) -> Vec<NodeId> {
+        flat(&self.results)
+    }
+
+    /// Does the function read tensors from outside?
+    pub(crate) fn reads_memory(&self) -> bool {
+        self.dag.all_reachable(&self.roots()).iter().any(|&n| matches!(self.dag[n].node, Node::Load { .. }))
+    }
+
+    /// The first result, added to a graph, of these nodes as arguments. None is complex, and the function reads no tensor.
+    pub(crate) fn added(&self, to: &mut Dag, args: &[NodeId]) -> Lowered<NodeId> {
+        let malformed =
+            || CodegenError::malformed("a scalar function that is no expression of its arguments");
+        let root = self.results.first().ok_or_else(malformed)?.re;
+        let known = self.params.iter().map(|p| p.re).zip(args.iter().copied()).collect();
+        to.import_knowing(&self.dag, root, known, &|lin| Some(lin.clone())).ok_or_else(malformed)
+    }
 }
 
-fn refused_field(function: &Function, root: FieldId, defined: &[Var]) -> Option<&'static str> {
-    let fields = &function.fields;
-    fields.reachable(&[root]).into_iter().find_map(|id| {
-        let field = &fields[id];
-        match &field.kind {
-            _ if field.dtype.is_complex() => Some("a complex number"),
-            FieldKind::Tensor(_) => None,
-            _ if field.space.rank() != 0 => Some("a tensor"),
-            FieldKind::Read { map, .. } if !map.guards().is_empty() => Some("a read with guards"),
-            FieldKind::Read { of, .. } if fields[*of].space.rank() != 0 => match fields[*of].kind {
-                FieldKind::Tensor(var) if !defined.contains(&var) => None,
-                _ => Some("a tensor"),
-            },
-            FieldKind::Acc { .. } | FieldKind::Index { .. } => Some("an accumulation"),
-            _ => None,
-        }
-    })
+/// Adds a field of rank 0 to a graph.
+fn of_field(
+    function: &Function,
+    field: surject_ir::FieldId,
+    bound: &HashMap<Var, Parts>,
+    dag: Dag,
+) -> Lowered<(Dag, Parts)> {
+    let none = HashMap::new();
+    let mut builder = build::Builder::new(function, &none, bound, dag);
+    let value = builder.value(field, Vec::new());
+    let value = value.map_err(|stop| match stop {
+        Stop::Error(error) => error,
+        Stop::Spill(_) | Stop::Split(..) | Stop::Phase(..) => unsupported("an accumulation"),
+    })?;
+    Ok((builder.dag, value))
 }
 
-/// The position that a map of no axes names.
-fn position(map: &IndexMap) -> Vec<i64> {
-    map.components().iter().map(|c| c.offset).collect()
+/// All parts of some values.
+pub(super) fn flat(values: &[Parts]) -> Vec<NodeId> {
+    values.iter().flat_map(|p| [Some(p.re), p.im]).flatten().collect()
 }
 
 fn unsupported(what: &str) -> CodegenError {
-    CodegenError::unsupported(format!("{what} inside of a scalar function of a kernel"))
+    CodegenError::unsupported(format!("{what} inside of a scalar function"))
+}
+
+impl Maker<'_> {
+    /// The parts of the results of a region for the parts of these arguments, in as many lanes as the widest of them has.
+    pub(super) fn apply(&mut self, region: &Region, arguments: &[Value]) -> Lowered<Vec<Value>> {
+        let function = ScalarFunction::of(self.call.function, region)?;
+        self.applied(&function, arguments, &[])
+    }
+
+    /// The same of a function, where some of its conditions are known. Tensors from outside are read where they lie.
+    pub(super) fn applied(
+        &mut self,
+        function: &ScalarFunction,
+        arguments: &[Value],
+        known: &[(NodeId, bool)],
+    ) -> Lowered<Vec<Value>> {
+        let (dag, roots) = (&function.dag, function.roots());
+        let lanes = arguments.iter().map(|&a| self.b.ty(a).lanes).max().unwrap_or(1);
+        let mut values: HashMap<NodeId, Value> = HashMap::new();
+        for (node, &argument) in flat(&function.params).into_iter().zip(arguments) {
+            let argument = self.b.broadcast(argument, lanes);
+            values.insert(node, argument);
+        }
+        for &(node, holds) in known {
+            let holds =
+                self.b.splat(surject_ir::Scalar::from_i128(surject_ir::DType::I1, holds.into()), lanes);
+            values.insert(node, holds);
+        }
+        for id in dag.reachable_but(&roots, |n| values.contains_key(&n)) {
+            if values.contains_key(&id) {
+                continue;
+            }
+            let value = self.node(dag, id, &values, lanes)?;
+            values.insert(id, value);
+        }
+        let missing = || CodegenError::malformed("a result without a value");
+        roots.iter().map(|root| values.get(root).copied().ok_or_else(missing)).collect()
+    }
+
+    /// The value of a node whose operands have some.
+    fn node(
+        &mut self,
+        dag: &Dag,
+        id: NodeId,
+        values: &HashMap<NodeId, Value>,
+        lanes: usize,
+    ) -> Lowered<Value> {
+        let data = &dag[id];
+        let ty = Type::vector(data.dtype, lanes);
+        let of = |node: &NodeId| {
+            let missing = || CodegenError::malformed("an operand without a value");
+            values.get(node).copied().ok_or_else(missing)
+        };
+        Ok(match &data.node {
+            Node::Const(value) => self.b.splat(*value, lanes),
+            Node::Load { buf, address, .. } => {
+                let mem = self.memory(Tensor::Var(Var(buf.0)), Access::Read)?;
+                let place = Place::new(mem, Affine::from(address.offset));
+                let one = self.b.load(place, Type::scalar(data.dtype));
+                self.b.broadcast(one, lanes)
+            }
+            // A float is its own real part.
+            Node::Unary(UnaryOp::Real, x) if data.dtype.is_float() => of(x)?,
+            Node::Unary(op, x) => self.b.unary(*op, of(x)?),
+            Node::Binary(op, x, y) => self.b.binary(*op, of(x)?, of(y)?),
+            Node::Select(c, x, y) => self.b.select(of(c)?, of(x)?, of(y)?),
+            Node::Convert(x) => self.b.convert(of(x)?, data.dtype),
+            Node::Bitcast(x) => self.b.pure(Op::Bitcast(of(x)?), ty),
+            Node::ReducePrecision(exponent, mantissa, x) => {
+                self.b.pure(Op::ReducePrecision(*exponent, *mantissa, of(x)?), ty)
+            }
+            Node::Param(..) => return Err(CodegenError::malformed("a parameter without an argument")),
+            Node::Gather { .. } | Node::Index(_) | Node::Guarded { .. } | Node::Reduce { .. } => {
+                return Err(unsupported("an accumulation"));
+            }
+        })
+    }
+}
+
+/// Why a scalar function has no code; `None` where it has.
+pub(super) fn refusal(function: &Function, region: &Region) -> Option<String> {
+    ScalarFunction::of(function, region).err().map(|error| error.to_string())
 }

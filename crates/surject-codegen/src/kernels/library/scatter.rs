@@ -1,7 +1,11 @@
 //! Scatters. Where no two updates can meet, every update is a point; else every element of the result is one, which joins
 //! its updates in their order: no atomics, and the same result in every run. Few updates it looks for among all; many are
 //! sorted by their windows first, where two windows are the same or have no element in common. A machine of few tasks joins them
-//! in their order ([`super::in_order`]).
+//! in their order ([`in_order`]).
+
+mod copies;
+mod in_order;
+mod lines;
 
 use super::moves::{all, batch_axis, start_index};
 use super::points::{Maker, elements};
@@ -14,19 +18,19 @@ use surject_kernel::{Access, Place, Value};
 
 /// The operands and the axes of a scatter.
 pub(super) struct Scatter<'a> {
-    pub(super) dims: &'a ScatterDims,
-    pub(super) inputs: &'a [Var],
+    dims: &'a ScatterDims,
+    inputs: &'a [Var],
     indices: Tensor,
-    pub(super) updates: &'a [Var],
-    pub(super) join: &'a Region,
+    updates: &'a [Var],
+    join: &'a Region,
     /// The sizes of an input.
-    pub(super) shape: Vec<i64>,
+    shape: Vec<i64>,
     /// The sizes of an update.
-    pub(super) update_shape: Vec<i64>,
+    update_shape: Vec<i64>,
     /// The axes of an update that are no window.
-    pub(super) batch_dims: Vec<usize>,
+    batch_dims: Vec<usize>,
     /// The axes of an input that a window has.
-    pub(super) window_dims: Vec<usize>,
+    window_dims: Vec<usize>,
 }
 
 /// Updates that are sorted: fewer are found sooner without.
@@ -40,7 +44,7 @@ impl Scatter<'_> {
 
     /// The places where a window can be, as a box with sizes of the input where windows differ and 1 elsewhere; `None`
     /// where two windows may overlap in parts.
-    pub(super) fn places(&self) -> Option<Vec<i64>> {
+    fn places(&self) -> Option<Vec<i64>> {
         let indexed = |axis: usize| {
             let dims = self.dims;
             dims.scatter_dims_to_operand_dims.contains(&axis) || dims.input_batching_dims.contains(&axis)
@@ -55,13 +59,13 @@ impl Scatter<'_> {
     }
 
     /// The size of the window along an axis of an input.
-    pub(super) fn window(&self, axis: usize) -> i64 {
+    fn window(&self, axis: usize) -> i64 {
         let at = self.window_dims.iter().position(|&d| d == axis);
         at.map_or(1, |i| self.update_shape[self.dims.update_window_dims[i]])
     }
 
     /// Where the window of a batch position begins. What lies outside stays outside, however far.
-    pub(super) fn start(&self, maker: &mut Maker<'_>, batch: &[Value]) -> Lowered<Vec<Value>> {
+    fn start(&self, maker: &mut Maker<'_>, batch: &[Value]) -> Lowered<Vec<Value>> {
         let dims = self.dims;
         let zero = maker.int(0);
         let mut position = vec![zero; self.shape.len()];
@@ -95,7 +99,7 @@ impl Kernels<'_> {
         let scatter =
             Scatter { dims, inputs, indices, updates, join, shape, update_shape, batch_dims, window_dims };
         match scatter.places() {
-            _ if self.is_in_order() => self.scatter_in_order(&scatter),
+            _ if self.has_tasks() => self.scatter_in_order(&scatter),
             _ if unique => self.scatter_updates(&scatter),
             Some(places) if scatter.batches()? >= MANY => self.scatter_sorted(&scatter, &places),
             _ => self.scatter_elements(&scatter),
@@ -106,10 +110,8 @@ impl Kernels<'_> {
     fn scatter_updates(&mut self, scatter: &Scatter<'_>) -> Lowered<()> {
         let targets = self.call.targets;
         self.kernel(elements(&scatter.shape)?, |maker, point| {
-            scatter.inputs.iter().zip(targets).try_for_each(|(&input, &target)| {
-                let value = maker.read(Tensor::Var(input), point)?;
-                maker.write(Tensor::Var(target), point, value)
-            })
+            let values = maker.read_all(scatter.inputs, point)?;
+            maker.write_all(targets, point, &values)
         })?;
         if elements(&scatter.shape)? == 0 {
             return Ok(());
@@ -134,14 +136,14 @@ impl Kernels<'_> {
                 let mut arguments = Vec::new();
                 for &target in targets {
                     let mem = maker.memory(Tensor::Var(target), Access::ReadWrite)?;
-                    let place = Place { offset: Some(number), ..Place::new(mem, 0) };
-                    let ty = surject_kernel::Type::scalar(maker.call.function.ty(target).dtype);
-                    arguments.push(maker.b.load(place.clone(), ty));
-                    places.push(place);
+                    for part in maker.parts(target) {
+                        let number = maker.part(number, part);
+                        let place = Place { offset: Some(number), ..Place::new(mem, 0) };
+                        arguments.push(maker.b.load(place.clone(), surject_kernel::Type::scalar(part.dtype)));
+                        places.push(place);
+                    }
                 }
-                for &update in scatter.updates {
-                    arguments.push(maker.read(Tensor::Var(update), point)?);
-                }
+                arguments.extend(maker.read_all(scatter.updates, point)?);
                 let joined = maker.apply(scatter.join, &arguments)?;
                 places.into_iter().zip(joined).for_each(|(place, value)| maker.b.store(place, value));
                 Ok(Vec::new())
@@ -209,10 +211,7 @@ impl Kernels<'_> {
         let targets = self.call.targets;
         self.kernel(elements(&scatter.shape)?, |maker, point| {
             let at = maker.unravel(point, &scatter.shape);
-            let mut values = Vec::new();
-            for &input in scatter.inputs {
-                values.push(maker.read(Tensor::Var(input), point)?);
-            }
+            let values = maker.read_all(scatter.inputs, point)?;
             let zero = maker.int(0);
             let own = at.iter().zip(places).map(|(&at, &size)| if size == 1 { zero } else { at });
             let own: Vec<Value> = own.collect();
@@ -231,15 +230,10 @@ impl Kernels<'_> {
                 }
                 let element = maker.ravel(&element, &scatter.update_shape);
                 let mut arguments = old.to_vec();
-                for &update in scatter.updates {
-                    arguments.push(maker.read(Tensor::Var(update), element)?);
-                }
+                arguments.extend(maker.read_all(scatter.updates, element)?);
                 maker.apply(scatter.join, &arguments)
             })?;
-            targets
-                .iter()
-                .zip(values)
-                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+            maker.write_all(targets, point, &values)
         })
     }
 
@@ -251,10 +245,7 @@ impl Kernels<'_> {
         let has_updates = elements(&scatter.update_shape)? > 0;
         self.kernel(elements(&scatter.shape)?, |maker, point| {
             let at = maker.unravel(point, &scatter.shape);
-            let mut values = Vec::new();
-            for &input in scatter.inputs {
-                values.push(maker.read(Tensor::Var(input), point)?);
-            }
+            let mut values = maker.read_all(scatter.inputs, point)?;
             if has_updates {
                 values = maker.fold(batches, &values, |maker, number, old| {
                     let batch = maker.unravel(number, &batch_shape);
@@ -279,9 +270,7 @@ impl Kernels<'_> {
                     let element = maker.ravel(&element, &scatter.update_shape);
                     let join = |maker: &mut Maker<'_>| {
                         let mut arguments = old.to_vec();
-                        for &update in scatter.updates {
-                            arguments.push(maker.read(Tensor::Var(update), element)?);
-                        }
+                        arguments.extend(maker.read_all(scatter.updates, element)?);
                         maker.apply(scatter.join, &arguments)
                     };
                     match all(maker, inside) {
@@ -290,10 +279,7 @@ impl Kernels<'_> {
                     }
                 })?;
             }
-            targets
-                .iter()
-                .zip(values)
-                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+            maker.write_all(targets, point, &values)
         })
     }
 }

@@ -5,9 +5,10 @@ use super::moves::all;
 use super::points::{Maker, elements};
 use super::shared::{buffers, each, load, open_threads, store};
 use super::{Kernels, Lowered};
+use crate::CodegenError;
 use crate::kernels::expression::Tensor;
 use surject_ir::{BinaryOp, Var, Window};
-use surject_kernel::{Level, Op, Value};
+use surject_kernel::{Affine, Level, LoopKind, Op, Value};
 
 /// Where an element of a window lies in the operand, and whether there is one: not in the padding and in holes.
 pub(super) struct Found {
@@ -58,28 +59,75 @@ pub(super) fn signed(sizes: &[u64]) -> Vec<i64> {
     sizes.iter().map(|&n| n as i64).collect()
 }
 
+/// The position of an element in a window, and what is carried from one to the next.
+type OfElement<'a> = dyn FnMut(&mut Maker<'_>, &[Affine], Vec<Value>) -> Lowered<Vec<Value>> + 'a;
+
+/// Makes the kernel for the elements of windows, in row-major order: those of axes from `unrolled` on are written out, and loops run
+/// over the others.
+pub(super) struct Elements<'a> {
+    pub(super) sizes: &'a [i64],
+    pub(super) unrolled: usize,
+}
+
+impl Elements<'_> {
+    /// What is carried behind the last element.
+    pub(super) fn each(
+        &self,
+        maker: &mut Maker<'_>,
+        state: Vec<Value>,
+        body: &mut OfElement<'_>,
+    ) -> Lowered<Vec<Value>> {
+        self.from_axis(maker, &mut Vec::new(), state, body)
+    }
+
+    fn from_axis(
+        &self,
+        maker: &mut Maker<'_>,
+        element: &mut Vec<Affine>,
+        state: Vec<Value>,
+        body: &mut OfElement<'_>,
+    ) -> Lowered<Vec<Value>> {
+        let axis = element.len();
+        let Some(&size) = self.sizes.get(axis) else { return body(maker, element, state) };
+        let mut state = state;
+        if axis >= self.unrolled || size == 1 {
+            for at in 0..size {
+                element.push(at.into());
+                state = self.from_axis(maker, element, state, body)?;
+                element.pop();
+            }
+            return Ok(state);
+        }
+        let (at, carried) = maker.b.open_for(0, size, 1, LoopKind::Serial, &state);
+        element.push(at.into());
+        let next = self.from_axis(maker, element, carried, body)?;
+        element.pop();
+        Ok(maker.b.close_for(&next))
+    }
+}
+
 impl Kernels<'_> {
     /// Padding and holes take part with the initial values.
     pub(super) fn reduce_window(&mut self, window: &Window) -> Lowered<()> {
         let n = self.call.args.len() / 2;
         let (operands, inits) = self.call.args.split_at(n);
         let targets = self.call.targets;
-        let (shape, out) = (self.sizes(Tensor::Var(operands[0]))?, self.sizes(Tensor::Var(targets[0]))?);
+        let (shape, out) = (self.shape(operands[0])?, self.shape(targets[0])?);
         let sizes = signed(&window.sizes);
         let is_empty = elements(&shape)? == 0;
-        if let Some(line) = self.line(window, &shape).filter(|_| !is_empty) {
-            return match self.is_in_order() {
-                true => self.grow_in_order(&line, (operands, inits), &shape),
-                false => self.scan_lines(&line, (operands, inits), &shape),
-            };
+        let is_real = |v: &Var| !self.call.function.ty(*v).dtype.is_complex();
+        if operands.iter().all(is_real) {
+            if self.has_tasks() {
+                return self.reduce_window_in_order(window, (operands, inits), &shape, &out);
+            }
+            if let Some(line) = self.line(window, &shape).filter(|_| !is_empty) {
+                return self.scan_lines(&line, (operands, inits), &shape);
+            }
         }
         let join = &self.call.regions[0];
         self.kernel(elements(&out)?, |maker, point| {
             let zero = maker.int(0);
-            let mut first = Vec::new();
-            for &init in inits {
-                first.push(maker.read(Tensor::Var(init), zero)?);
-            }
+            let first = maker.read_all(inits, zero)?;
             let at = maker.unravel(point, &out);
             let values = maker.fold(elements(&sizes)?, &first, |maker, number, old| {
                 let mut arguments = old.to_vec();
@@ -89,21 +137,22 @@ impl Kernels<'_> {
                 }
                 let element = maker.unravel(number, &sizes);
                 let found = find(maker, window, &shape, &at, &element);
-                for (&operand, &init) in operands.iter().zip(&first) {
-                    arguments.push(match found.exists {
-                        Some(exists) => {
-                            let value = maker.read_if(exists, Tensor::Var(operand), found.element)?;
-                            maker.b.select(exists, value, init)
-                        }
-                        None => maker.read(Tensor::Var(operand), found.element)?,
-                    });
+                let mut inits = first.iter();
+                for &operand in operands {
+                    for part in maker.parts(operand) {
+                        let at = maker.part(found.element, part);
+                        arguments.push(match (found.exists, inits.next()) {
+                            (Some(exists), Some(&init)) => {
+                                let value = maker.read_if(exists, Tensor::Var(operand), at)?;
+                                maker.b.select(exists, value, init)
+                            }
+                            _ => maker.read(Tensor::Var(operand), at)?,
+                        });
+                    }
                 }
                 maker.apply(join, &arguments)
             })?;
-            targets
-                .iter()
-                .zip(values)
-                .try_for_each(|(&target, value)| maker.write(Tensor::Var(target), point, value))
+            maker.write_all(targets, point, &values)
         })
     }
 
@@ -222,8 +271,11 @@ impl Kernels<'_> {
 
     /// Every element of the result asks the windows around it, in their order, whether they select it.
     pub(super) fn select_and_scatter(&mut self, window: &Window) -> Lowered<()> {
-        if self.is_in_order() {
+        if self.has_tasks() {
             return self.select_and_scatter_in_order(window);
+        }
+        if self.call.function.ty(self.call.targets[0]).dtype.is_complex() {
+            return Err(CodegenError::unsupported("a selection of complex numbers on threads"));
         }
         let [operand, source, init] = [0, 1, 2].map(|i| Tensor::Var(self.call.args[i]));
         let target = Tensor::Var(self.call.targets[0]);

@@ -3,48 +3,29 @@
 //! A [`Pen`] writes at one place. Its values are [`F`] (floats of either width), [`N`] (integers of the same width) and
 //! [`B`] (truths); `a * b + 1.0` writes a product, a constant and a sum. Values of one formula belong to one pen.
 
-use crate::code::{Elements, Op, Value};
-use crate::lower::emit::{At, Emitter};
+use crate::code::{Op, Value};
 use crate::machine::elem::{Elem, Type};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 /// What a pen writes to.
 pub trait Paper {
-    fn write(&mut self, at: At, operation: Op) -> Value;
+    /// Writes an operation: its value.
+    fn write(&mut self, operation: Op) -> Value;
+    /// The same bits in so many lanes.
     fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value;
+    /// A table.
     fn list(&mut self, values: &[f32]) -> Value;
-    fn part(&mut self, at: At, value: Value, e: Elem, first: usize, lanes: usize) -> Value;
-    fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value;
-}
-
-impl Paper for Emitter<'_> {
-    fn write(&mut self, at: At, operation: Op) -> Value {
-        self.op(at.scope, operation)
-    }
-
-    fn literal(&mut self, elem: Elem, bits: u64, lanes: usize) -> Value {
-        self.constant(elem, bits, lanes)
-    }
-
-    fn list(&mut self, values: &[f32]) -> Value {
-        let bits = values.iter().map(|v| v.to_bits().into()).collect();
-        Emitter::literal(self, Elem::F32, Elements::Each(bits))
-    }
-
-    fn part(&mut self, at: At, value: Value, e: Elem, first: usize, lanes: usize) -> Value {
-        self.some_lanes(at.scope, value, (e, at.lanes), first, lanes)
-    }
-
-    fn join(&mut self, at: At, parts: Vec<Value>, e: Elem, lanes: usize) -> Value {
-        self.of_parts(at.scope, parts, e, lanes)
-    }
+    /// So many of all lanes of a value, from the first one on.
+    fn part(&mut self, value: Value, all: usize, first: usize, lanes: usize) -> Value;
+    /// The lanes of values one after the other.
+    fn join(&mut self, parts: Vec<Value>) -> Value;
 }
 
 /// Writes a formula.
 pub struct Pen<'p> {
     paper: RefCell<&'p mut dyn Paper>,
-    at: At,
+    lanes: usize,
     /// Entries of the tables that the machine has instructions for ([`crate::Target::lane_permute_width`]).
     tables: usize,
 }
@@ -73,15 +54,9 @@ pub struct B<'p> {
 }
 
 impl<'p> Pen<'p> {
-    /// A pen that writes here.
-    pub fn new(em: &'p mut Emitter<'_>, at: At) -> Pen<'p> {
-        let tables = em.tables;
-        Pen::on(em, at, tables)
-    }
-
-    /// A pen that writes on this paper, for a machine with tables of so many entries.
-    pub fn on(paper: &'p mut dyn Paper, at: At, tables: usize) -> Pen<'p> {
-        Pen { paper: RefCell::new(paper), at, tables }
+    /// A pen that writes values of so many lanes on this paper, for a machine with tables of so many entries.
+    pub fn on(paper: &'p mut dyn Paper, lanes: usize, tables: usize) -> Pen<'p> {
+        Pen { paper: RefCell::new(paper), lanes, tables }
     }
 
     /// A value that is there.
@@ -90,11 +65,11 @@ impl<'p> Pen<'p> {
     }
 
     fn write(&self, operation: Op) -> Value {
-        self.paper.borrow_mut().write(self.at, operation)
+        self.paper.borrow_mut().write(operation)
     }
 
     fn literal(&self, e: Elem, bits: u64) -> Value {
-        self.paper.borrow_mut().literal(e, bits, self.at.lanes)
+        self.paper.borrow_mut().literal(e, bits, self.lanes)
     }
 
     fn list(&self, values: &[f32]) -> Value {
@@ -102,7 +77,7 @@ impl<'p> Pen<'p> {
     }
 
     fn ty(&self, e: Elem) -> Type {
-        e.ty(self.at.lanes)
+        e.ty(self.lanes)
     }
 
     fn two(&self, operation: &'static str, a: Value, b: Value, e: Elem) -> Value {
@@ -174,7 +149,7 @@ impl<'p> F<'p> {
     /// `self · 2^n` for a whole `n`, rounded once, whatever becomes of it: one instruction of machines with tables of
     /// sixteen ([`crate::Target::lane_permute_width`]), `None` elsewhere.
     pub fn scaled(self, n: F<'p>) -> Option<F<'p>> {
-        let (pen, e, lanes) = (self.pen, self.e, self.pen.at.lanes);
+        let (pen, e, lanes) = (self.pen, self.e, self.pen.lanes);
         let (widest, name) = if self.is_double() { (8, "pd") } else { (16, "ps") };
         let part = lanes.min(widest);
         if pen.tables < 16 || !lanes.is_power_of_two() || part < widest / 4 {
@@ -191,13 +166,13 @@ impl<'p> F<'p> {
             .collect();
         let mut parts = Vec::new();
         for first in (0..lanes).step_by(part) {
-            let take = |f: F<'p>| (pen.paper.borrow_mut().part(pen.at, f.value, e, first, part), ty);
+            let take = |f: F<'p>| (pen.paper.borrow_mut().part(f.value, lanes, first, part), ty);
             let (y, n) = (take(self), take(n));
             let operands = [&[y, n, y], &given[..]].concat();
             let scaled = format!("llvm.x86.avx512.mask.scalef.{name}.{bits}");
             parts.push(pen.write(Op::intrinsic(scaled, operands, Some(ty))));
         }
-        let whole = pen.paper.borrow_mut().join(pen.at, parts, e, part);
+        let whole = pen.paper.borrow_mut().join(parts);
         Some(self.of(whole))
     }
 
@@ -247,6 +222,7 @@ impl<'p> F<'p> {
     }
 
     /// As `f64`.
+    #[cfg(test)]
     pub fn widen(self) -> F<'p> {
         if self.is_double() {
             return self;
@@ -259,6 +235,7 @@ impl<'p> F<'p> {
     }
 
     /// As `f32`.
+    #[cfg(test)]
     pub fn narrow(self) -> F<'p> {
         F {
             pen: self.pen,

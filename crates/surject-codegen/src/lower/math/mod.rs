@@ -19,7 +19,6 @@ mod exponential;
 pub(crate) mod formula;
 mod gamma;
 mod logarithm;
-mod next;
 pub(crate) mod pieces;
 mod power;
 pub(crate) mod remainder;
@@ -28,12 +27,9 @@ pub(crate) mod table;
 mod tests;
 pub(crate) mod trigonometric;
 
-use crate::CodegenError;
-use crate::code::{Op, Value};
-use crate::lower::emit::{At, Emitter};
-use crate::lower::math::formula::{B, F, Pen};
+use crate::lower::math::formula::{B, F};
 use crate::machine::elem::Elem;
-use surject_ir::{BinaryOp, DType, UnaryOp};
+use surject_ir::{BinaryOp, UnaryOp};
 
 /// Lanes of a formula in `f64`: more at once would need more registers than there are.
 pub(crate) const DOUBLE_LANES: usize = 16;
@@ -155,89 +151,6 @@ impl Method {
     }
 }
 
-/// A transcendental function of a float.
-pub fn unary(em: &mut Emitter<'_>, at: At, op: UnaryOp, e: Elem, x: Value) -> Result<Value, CodegenError> {
-    use UnaryOp::*;
-    let name = match op {
-        Exp | Expm1 | Log | Log1p | Logistic | Cbrt | Sin | Cos | Tan | Tanh | Acos | Acosh | Asin
-        | Asinh | Atan | Atanh | Cosh | Sinh | Erf | Erfc | ErfInv | Lgamma | Digamma => op.name(),
-        // A few values gain nothing from the instruction that others begin with.
-        Rsqrt if e == Elem::F32 && em.tables >= EIGHT && at.lanes >= em.tables => op.name(),
-        Rsqrt => {
-            let root = em.un(at, "math.sqrt", x, e);
-            let one = em.float(at, e, 1.0);
-            return Ok(em.bin(at, "arith.divf", one, root, e));
-        }
-        _ => return Err(CodegenError::malformed(format!("`{op}` of a float"))),
-    };
-    let function = format!("surject_{name}_{}", e.name());
-    let Some(method) = Method::of(op, e, em.tables) else { return Ok(em.call(at, &function, &[x], e)) };
-    // A few values gain nothing from tables.
-    let Some(short) = method.short.filter(|s| at.lanes >= s.pieces) else {
-        return Ok(by_method(em, at, &method, &function, e, x));
-    };
-    let lanes = if short.pieces > 0 { short.pieces } else { at.lanes };
-    Ok(in_parts(em, at, e, &[x], lanes, |em, at, args| {
-        let (value, beyond) = {
-            let pen = Pen::new(em, at);
-            let (value, beyond) = (short.formula)(pen.value(args[0], e));
-            (value.ssa(), beyond.ssa())
-        };
-        // The rest is rare, and has a branch of its own.
-        em.branch_where(at, beyond, value, e, |em, at| by_method(em, at, &method, &function, e, args[0]))
-    }))
-}
-
-/// A function of a float by a method; what that leaves over is done by the function of the run time.
-fn by_method(em: &mut Emitter<'_>, at: At, method: &Method, function: &str, e: Elem, x: Value) -> Value {
-    let lanes = match method {
-        m if m.pieces > 0 => m.pieces,
-        m if m.wide => DOUBLE_LANES,
-        _ => at.lanes,
-    };
-    if method.pieces > 0 && at.lanes < lanes {
-        // Lanes that do not count are filled up.
-        let ty = e.ty(lanes);
-        let full = if at.lanes == 1 {
-            em.op(at.scope, Op::cast("vector.broadcast", x, e.ty(1), ty))
-        } else {
-            let order = (0..lanes).map(|i| (i % at.lanes) as i64).collect();
-            em.op(at.scope, Op::Shuffle { sides: [x, x], order, ty: e.ty(at.lanes) })
-        };
-        let value = by_method(em, At { lanes, ..at }, method, function, e, full);
-        return em.some_lanes(at.scope, value, (e, lanes), 0, at.lanes);
-    }
-    in_parts(em, at, e, &[x], lanes, |em, at, args| {
-        let (mut value, beyond, mirror) = {
-            let pen = Pen::new(em, at);
-            let x = pen.value(args[0], e);
-            let beyond = method.bound.map(|bound| {
-                let size = x.abs();
-                (size.gt(bound) & size.lt(f64::INFINITY)).ssa()
-            });
-            let x = if method.wide { x.widen() } else { x };
-            let mirror = method.mirror.map(|m| (m.formula, (m.applies)(x).ssa(), x.ssa()));
-            ((method.formula)(x).ssa(), beyond, mirror)
-        };
-        let own = if method.wide { Elem::F64 } else { e };
-        if let Some((formula, applies, x)) = mirror {
-            value = em.branch_where(at, applies, value, own, |em, at| {
-                let pen = Pen::new(em, at);
-                formula(pen.value(x, own), pen.value(value, own)).ssa()
-            });
-        }
-        if own != e {
-            value = Pen::new(em, at).value(value, own).narrow().ssa();
-        }
-        match beyond {
-            None => value,
-            Some(beyond) => {
-                em.branch_where(at, beyond, value, e, |em, at| em.call(at, function, &[args[0]], e))
-            }
-        }
-    })
-}
-
 /// A formula of two arguments.
 pub(crate) type OfTwo = for<'p> fn(F<'p>, F<'p>) -> F<'p>;
 
@@ -248,105 +161,5 @@ pub(crate) fn of_two(op: BinaryOp, e: Elem) -> (OfTwo, bool) {
         (true, false) => (power::pow_short, true),
         (false, true) => (trigonometric::atan2_double, true),
         (false, false) => (trigonometric::atan2, false),
-    }
-}
-
-/// `x^y` or the angle of the point `(y, x)`, of floats.
-pub fn binary(em: &mut Emitter<'_>, at: At, op: BinaryOp, e: Elem, x: Value, y: Value) -> Value {
-    let is_power = op == BinaryOp::Pow;
-    let (formula, wide) = of_two(op, e);
-    let long = |em: &mut Emitter<'_>, at: At, args: &[Value]| {
-        let pen = Pen::new(em, at);
-        let [x, y] = [&args[0], &args[1]].map(|name| pen.value(*name, e));
-        if wide && e == Elem::F32 {
-            return formula(x.widen(), y.widen()).narrow().ssa();
-        }
-        formula(x, y).ssa()
-    };
-    let by_table = is_power && e == Elem::F32 && em.tables.min(at.lanes) >= table::PIECES;
-    if !by_table {
-        return in_parts(em, at, e, &[x, y], if wide { DOUBLE_LANES } else { at.lanes }, long);
-    }
-    in_parts(em, at, e, &[x, y], table::PIECES, |em, at, args| {
-        let (value, beyond) = {
-            let pen = Pen::new(em, at);
-            let (value, beyond) = pieces::pow(pen.value(args[0], e), pen.value(args[1], e));
-            (value.ssa(), beyond.ssa())
-        };
-        em.branch_where(at, beyond, value, e, |em, at| long(em, at, args))
-    })
-}
-
-/// The remainder of `x / y`, of floats.
-pub fn remainder(em: &mut Emitter<'_>, at: At, e: Elem, x: Value, y: Value) -> Value {
-    in_parts(em, at, e, &[x, y], DOUBLE_LANES, |em, at, args| {
-        let (value, beyond) = {
-            let pen = Pen::new(em, at);
-            let [x, y] = [&args[0], &args[1]].map(|name| pen.value(*name, e));
-            let (rest, beyond) = remainder::remainder(x.widen(), y.widen());
-            (if e == Elem::F32 { rest.narrow() } else { rest }.ssa(), beyond.ssa())
-        };
-        em.branch_where(at, beyond, value, e, |em, at| {
-            em.call(at, &format!("surject_fmod_{}", e.name()), &[args[0], args[1]], e)
-        })
-    })
-}
-
-/// The neighbour of a float in the direction of another.
-pub fn next_after(em: &mut Emitter<'_>, at: At, dtype: DType, x: Value, y: Value) -> Value {
-    let spare = match dtype {
-        DType::BF16 => 16,
-        DType::F16 => 13,
-        _ => 0,
-    };
-    let pen = Pen::new(em, at);
-    let [x, y] = [x, y].map(|name| pen.value(name, Elem::of(dtype)));
-    next::next_after(x, y, spare).ssa()
-}
-
-/// Does something with parts of at most so many lanes, one after the other.
-fn in_parts(
-    em: &mut Emitter<'_>,
-    at: At,
-    e: Elem,
-    args: &[Value],
-    lanes: usize,
-    mut formula: impl FnMut(&mut Emitter<'_>, At, &[Value]) -> Value,
-) -> Value {
-    if at.lanes <= lanes {
-        return formula(em, at, args);
-    }
-    let mut parts = Vec::new();
-    for first in (0..at.lanes).step_by(lanes) {
-        let args: Vec<Value> =
-            args.iter().map(|a| em.some_lanes(at.scope, *a, (e, at.lanes), first, lanes)).collect();
-        parts.push(formula(em, At { scope: at.scope, lanes }, &args));
-    }
-    em.of_parts(at.scope, parts, e, lanes)
-}
-
-impl Emitter<'_> {
-    /// Does a condition hold in any lane?
-    pub(crate) fn any_lane(&mut self, at: At, condition: Value) -> Value {
-        if at.lanes == 1 {
-            return condition;
-        }
-        let ty = Elem::I1.ty(at.lanes);
-        self.op(at.scope, Op::Reduction { kind: "or", vector: condition, ty })
-    }
-
-    /// A value that is known, or where a condition holds in any lane another one in all of them.
-    pub(crate) fn branch_where(
-        &mut self,
-        at: At,
-        condition: Value,
-        known: Value,
-        e: Elem,
-        other: impl FnOnce(&mut Self, At) -> Value,
-    ) -> Value {
-        let any = self.any_lane(at, condition);
-        let scope = self.open(at.scope, Vec::new(), None);
-        let value = other(self, At { scope, lanes: at.lanes });
-        self.close_either(scope, any, e.ty(at.lanes), value, known)
     }
 }

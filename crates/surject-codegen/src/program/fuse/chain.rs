@@ -1,13 +1,13 @@
 //! The code of a chain: a loop over ranges, with a call of every part in it.
 
 use crate::CodegenError;
-use crate::code::{Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER};
-use crate::expression::dag::{Buf, Dag};
-use crate::lower::emit::{Bounds, Emitter, ScopeId};
+use crate::code::{
+    Builder, Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER,
+};
+use crate::expression::dag::Buf;
 use crate::lower::kernel::{Form, Kernel};
 use crate::lower::recipe::{Access, Recipe};
-use crate::lower::units::share_of_task;
-use crate::machine::elem::{Elem, Type};
+use crate::machine::elem::Type;
 use crate::program::fuse::{Chain, Member, World, in_place_between, part_of_ir};
 use crate::program::live::Span;
 use crate::program::lowered::Step;
@@ -191,7 +191,7 @@ struct Writing<'a> {
     offsets: HashMap<Buf, i64>,
     /// The ranges that come from a segment.
     per: i64,
-    em: Emitter<'a>,
+    b: Builder,
     functions: Vec<Function>,
     /// What the kernel is called with.
     buffers: Vec<Buf>,
@@ -210,48 +210,46 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// The place of an entry in an array of pointers.
-    fn entry(&mut self, scope: ScopeId, array: Value, i: usize) -> Value {
+    fn entry(&mut self, array: Value, i: usize) -> Value {
         let index = Index::Number(i as i64);
-        self.em.op(scope, Op::Element { pointer: array, index, of: Type::Pointer })
+        self.b.op(Op::Element { pointer: array, index, of: Type::Pointer })
     }
 
     /// The pointer to a buffer of the kernel.
     fn load(&mut self, i: usize) -> Value {
-        let root = self.em.root();
-        let at = self.entry(root, POINTERS, i);
-        self.em.op(root, Op::load(at, Type::Pointer))
+        let at = self.entry(POINTERS, i);
+        self.b.op(Op::load(at, Type::Pointer))
     }
 
-    fn store(&mut self, scope: ScopeId, pointer: Value, Entry { table, entry }: Entry) {
-        let at = self.entry(scope, table, entry);
-        self.em.run(scope, Op::store(pointer, at, Type::Pointer));
+    fn store(&mut self, pointer: Value, Entry { table, entry }: Entry) {
+        let at = self.entry(table, entry);
+        self.b.effect(Op::store(pointer, at, Type::Pointer));
     }
 
-    /// A pointer so many bytes further on.
-    fn offset_pointer(&mut self, scope: ScopeId, pointer: Value, bytes: Value) -> Value {
-        self.em.element(pointer, bytes, Elem::I8, scope)
+    /// A pointer so many times some bytes further on.
+    fn further(&mut self, pointer: Value, number: Value, bytes: i64) -> Value {
+        let each = self.b.int(bytes);
+        let offset = self.b.arith("arith.muli", number, each);
+        self.b.offset(pointer, offset)
     }
 
     /// Stores the pointer to the target of this number.
-    fn point(&mut self, scope: ScopeId, targets: TaskTargets, number: Value) {
-        let each = self.em.int(targets.bytes);
-        let offset_pointer = self.em.arith(scope, "arith.muli", number, each);
-        let pointer = self.offset_pointer(scope, targets.first, offset_pointer);
-        self.store(scope, pointer, targets.at);
+    fn point(&mut self, targets: TaskTargets, number: Value) {
+        let pointer = self.further(targets.first, number, targets.bytes);
+        self.store(pointer, targets.at);
     }
 
     /// The pointer to what the worker keeps, of so many bytes for each.
     fn open_own(&mut self, bytes: i64) {
-        let (root, base, each) = (self.em.root(), self.load(0), self.em.int(bytes));
-        let offset_pointer = self.em.arith(root, "arith.muli", WORKER, each);
-        self.base = self.offset_pointer(root, base, offset_pointer);
+        let base = self.load(0);
+        self.base = self.further(base, WORKER, bytes);
     }
 
     /// The function of a member and its table of pointers; those that move with the range are stored inside.
     fn member(&mut self, number: usize) -> Result<(), CodegenError> {
         let part = &self.parts[number];
-        let (root, count) = (self.em.root(), self.em.int(part.buffers.len() as i64));
-        let table = self.em.op(root, Op::Alloca { count, of: Type::Pointer, alignment: None });
+        let count = self.b.int(part.buffers.len() as i64);
+        let table = self.b.op(Op::Alloca { count, of: Type::Pointer, alignment: None });
         for (entry, &buf) in part.buffers.iter().enumerate() {
             self.pointer(number, buf, Entry { table, entry })?;
         }
@@ -263,7 +261,7 @@ impl Writing<'_> {
 
     /// The pointer to a buffer of a member.
     fn pointer(&mut self, number: usize, buf: Buf, at: Entry) -> Result<(), CodegenError> {
-        let (member, part, root) = (&self.chain.members[number], &self.parts[number], self.em.root());
+        let (member, part) = (&self.chain.members[number], &self.parts[number]);
         let place = self.world.kernels[member.kernel].buffers.iter().position(|&b| b == buf);
         let place = place.ok_or_else(|| CodegenError::malformed("a part with a new tensor"))?;
         let here = member.buffers[place];
@@ -272,8 +270,8 @@ impl Writing<'_> {
             self.moving.push(Moving { at, memory, share });
             if !self.placed.contains_key(&memory) {
                 let offset = self.offsets.get(&memory).copied().unwrap_or(0);
-                let offset = self.em.int(offset);
-                let place = self.offset_pointer(root, self.base, offset);
+                let offset = self.b.int(offset);
+                let place = self.b.offset(self.base, offset);
                 self.placed.insert(memory, place);
             }
             return Ok(());
@@ -289,11 +287,9 @@ impl Writing<'_> {
         }
         let mut pointer = self.load(place);
         if let Some(own) = own {
-            let each = self.em.int(own.bytes * own.count);
-            let offset_pointer = self.em.arith(root, "arith.muli", TASK, each);
-            pointer = self.offset_pointer(root, pointer, offset_pointer);
+            pointer = self.further(pointer, TASK, own.bytes * own.count);
         }
-        self.store(root, pointer, at);
+        self.store(pointer, at);
         if let Some(own) = own.filter(|own| own.count > 1) {
             self.targets.push(TaskTargets { at, first: pointer, ranges: own.ranges, bytes: own.bytes });
         }
@@ -301,9 +297,9 @@ impl Writing<'_> {
     }
 
     /// A call of a function of the kernel for some of its parts.
-    fn call(&mut self, scope: ScopeId, name: String, parts: [Value; 2], table: Value) {
+    fn call(&mut self, name: String, parts: [Value; 2], table: Value) {
         let operands = [(parts[0], Type::I64), (parts[1], Type::I64), (table, Type::Pointer)];
-        self.em.run(scope, Op::call(Symbol::Own(name), operands, None));
+        self.b.effect(Op::call(Symbol::Own(name), operands, None));
     }
 
     /// Fills the targets of a member with what nothing is joined to yet, if it joins its rows.
@@ -311,62 +307,59 @@ impl Writing<'_> {
         let Some(columns) = self.chain.members[number].recipe.joined() else { return Ok(()) };
         let start = part_of_ir::start(columns, self.world)?;
         self.functions.extend(functions(&format!("start{number}"), &start));
-        let (root, zero, one) = (self.em.root(), self.zero, self.one);
+        let (zero, one) = (self.zero, self.one);
         // It has the target alone: its table is the end of that of the member which begins with it.
         let place = self.parts[number].buffers.iter().position(|&b| b == columns.output.to);
         let place = place.ok_or_else(|| CodegenError::malformed("a part without its target"))?;
-        let own_table = self.entry(root, table, place);
+        let own_table = self.entry(table, place);
         let targets = self.targets.last().copied().filter(|own| own.at.table == table);
         let several = targets.zip(self.own[number].as_ref().map(|own| own.count));
         let Some((targets, count)) = several else {
-            self.call(root, format!("start{number}"), [zero, one], own_table);
+            self.call(format!("start{number}"), [zero, one], own_table);
             return Ok(());
         };
-        let (each, target) = (self.em.open(root, Vec::new(), None), self.em.name());
-        self.point(each, targets, target);
-        self.call(each, format!("start{number}"), [zero, one], own_table);
-        let bounds = self.em.whole(0, count, 1);
-        self.em.close_loop(each, target, &bounds, &[]);
+        let (target, count) = (self.b.fresh(), self.b.int(count));
+        self.b.open();
+        self.point(targets, target);
+        self.call(format!("start{number}"), [zero, one], own_table);
+        self.b.close_loop(target, [zero, count, one]);
         Ok(())
     }
 
     /// The loop over the ranges of the task: pointers that move are stored, and every member does the range.
     fn ranges(&mut self, [begin, until]: [Value; 2]) {
         let [per, segment, most] =
-            [self.per, self.chain.segment, self.chain.most].map(|number| self.em.int(number));
-        let (each, range) = (self.em.open(self.em.root(), Vec::new(), None), self.em.name());
-        let mut arith = |name, a, b| self.em.arith(each, name, a, b);
+            [self.per, self.chain.segment, self.chain.most].map(|number| self.b.int(number));
+        let range = self.b.fresh();
+        self.b.open();
+        let mut arith = |name, a, b| self.b.arith(name, a, b);
         let number = arith("arith.divui", range, per);
         let inside = arith("arith.remui", range, per);
         let first = arith("arith.muli", number, segment);
         let end = arith("arith.addi", first, segment);
-        let offset_pointer = arith("arith.muli", inside, most);
-        let low = arith("arith.addi", first, offset_pointer);
+        let before = arith("arith.muli", inside, most);
+        let low = arith("arith.addi", first, before);
         let high = arith("arith.addi", low, most);
         let high = arith("arith.minsi", high, end);
         let back = arith("arith.subi", self.zero, low);
         for Moving { at, memory, share } in std::mem::take(&mut self.moving) {
-            let share = self.em.int(share);
-            let distance = self.em.arith(each, "arith.muli", back, share);
             let place = self.placed.get(&memory).copied().unwrap_or_default();
-            let pointer = self.offset_pointer(each, place, distance);
-            self.store(each, pointer, at);
+            let pointer = self.further(place, back, share);
+            self.store(pointer, at);
         }
         for targets in std::mem::take(&mut self.targets) {
-            let (done, ranges) =
-                (self.em.arith(each, "arith.subi", range, begin), self.em.int(targets.ranges));
-            let target = self.em.arith(each, "arith.divui", done, ranges);
-            self.point(each, targets, target);
+            let (done, ranges) = (self.b.arith("arith.subi", range, begin), self.b.int(targets.ranges));
+            let target = self.b.arith("arith.divui", done, ranges);
+            self.point(targets, target);
         }
-        let next = self.em.arith(each, "arith.addi", range, self.one);
+        let next = self.b.arith("arith.addi", range, self.one);
         for (i, table) in std::mem::take(&mut self.tables).into_iter().enumerate() {
             // A product has a task for a range of rows, others for a row.
             let is_product = matches!(*self.chain.members[i].recipe, Recipe::Product(_));
             let parts = if is_product { [range, next] } else { [low, high] };
-            self.call(each, format!("part{i}"), parts, table);
+            self.call(format!("part{i}"), parts, table);
         }
-        let bounds = Bounds { low: begin, high: until, step: self.one };
-        self.em.close_loop(each, range, &bounds, &[]);
+        self.b.close_loop(range, [begin, until, self.one]);
     }
 
     /// The kernel as it is written so far.
@@ -384,12 +377,22 @@ impl Writing<'_> {
             chain.estimate.saved - chain.estimate.lost,
             members.join("; ")
         );
-        let (body, cycles) = (self.em.finish().0, parts.iter().map(|p| p.cycles).sum());
+        let (body, cycles) = (self.b.finish(), parts.iter().map(|p| p.cycles).sum());
         let plain = Kernel::plain(body, chain.tasks, self.buffers, self.writes, summary);
         let refused = parts.iter().flat_map(|p| p.form.refused.iter().copied()).collect();
         let form = Form { name: "chain", refused };
         Kernel { declarations, functions: self.functions, cycles, form, ..plain }
     }
+}
+
+/// The first of so many ranges that the task has, and that of the next task.
+fn share_of_task(b: &mut Builder, ranges: i64, tasks: i64) -> [Value; 2] {
+    let (one, tasks, ranges) = (b.int(1), b.int(tasks), b.int(ranges));
+    let next = b.arith("arith.addi", TASK, one);
+    [TASK, next].map(|task| {
+        let scaled = b.arith("arith.muli", task, ranges);
+        b.arith("arith.divui", scaled, tasks)
+    })
 }
 
 /// The kernels of a range, member by member: those of the kernel IR where the machine takes them.
@@ -417,10 +420,9 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
     let (offsets, own_bytes) = places(chain, &parts, world)?;
     let workers = chain.tasks.min(target.threads.max(1) as i64);
     let kept = scratch(world.types, DType::U8, workers * own_bytes);
-    let none = Dag::default();
-    let mut em = Emitter::new(&none);
-    let (one, zero) = (em.int(1), em.int(0));
-    let share = share_of_task(&mut em, count, chain.tasks);
+    let (mut b, [..]) = Builder::new::<3>();
+    let (one, zero) = (b.int(1), b.int(0));
+    let share = share_of_task(&mut b, count, chain.tasks);
     let mut writing = Writing {
         chain,
         world,
@@ -428,7 +430,7 @@ pub(super) fn emit(chain: &Chain, steps: &[Step], world: &mut World<'_>) -> Resu
         own: &own,
         offsets,
         per,
-        em,
+        b,
         functions: Vec::new(),
         buffers: vec![kept],
         writes: vec![kept],

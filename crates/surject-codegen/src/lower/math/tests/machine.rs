@@ -4,7 +4,6 @@
 //! instructions of machines that the tests may not run on.
 
 use crate::code::{Op, Value};
-use crate::lower::emit::At;
 use crate::lower::math::formula::Paper;
 use crate::machine::elem::{Elem, Type};
 use Register::*;
@@ -78,7 +77,7 @@ impl Machine {
 }
 
 impl Paper for Machine {
-    fn write(&mut self, _: At, op: Op) -> Value {
+    fn write(&mut self, op: Op) -> Value {
         let elem = |ty: Type| match ty {
             Type::Lanes(elem, _) => elem,
             other => panic!("type `{other}`"),
@@ -111,12 +110,12 @@ impl Paper for Machine {
         self.push(Step::List(values.to_vec()), Elem::F32)
     }
 
-    fn part(&mut self, at: At, value: Value, _: Elem, first: usize, lanes: usize) -> Value {
-        assert_eq!((first, lanes), (0, at.lanes), "a machine runs what is one register wide");
+    fn part(&mut self, value: Value, all: usize, first: usize, lanes: usize) -> Value {
+        assert_eq!((first, lanes), (0, all), "a machine runs what is one register wide");
         value
     }
 
-    fn join(&mut self, _: At, parts: Vec<Value>, _: Elem, _: usize) -> Value {
+    fn join(&mut self, parts: Vec<Value>) -> Value {
         parts[0]
     }
 }

@@ -8,7 +8,6 @@ mod limits;
 mod machine;
 
 use crate::code::Value;
-use crate::lower::emit::{At, ScopeId};
 use crate::lower::math::formula::{F, Pen};
 use crate::lower::math::tests::machine::{Machine, Register};
 use crate::lower::math::{DOUBLE_LANES, EIGHT, Method, pieces, table};
@@ -39,9 +38,9 @@ impl Way {
         let names: Vec<Value> = (0..arguments).map(|_| machine.argument(e)).collect();
         // As many lanes as a register has.
         let bytes = if tables == table::PIECES { 64 } else { 32 };
-        let at = At { scope: ScopeId::default(), lanes: (bytes / e.size()).min(DOUBLE_LANES) };
+        let lanes = (bytes / e.size()).min(DOUBLE_LANES);
         let (value, unless) = {
-            let pen = Pen::on(&mut machine, at, tables);
+            let pen = Pen::on(&mut machine, lanes, tables);
             let arguments: Vec<F<'_>> = names.iter().map(|&name| pen.value(name, e)).collect();
             let (value, unless) = formula(&arguments);
             (value.ssa(), unless.map(|b| b.ssa()))

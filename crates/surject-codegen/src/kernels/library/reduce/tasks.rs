@@ -1,0 +1,94 @@
+//! Reductions with a function of their own on machines of tasks.
+//!
+//! Where neighbouring elements of the result fill vectors they are reduced in lanes ([`super::lanes`]). Where there are few
+//! elements, and the function only chooses between its arguments, long lines are first cut into parts, which are elements of
+//! their own; what these were reduced to is joined one element after the other ([`super::each`]).
+
+use super::super::scalar::ScalarFunction;
+use super::super::{Kernels, Lowered};
+use super::Reduction;
+use super::each::Each;
+use super::lanes::InLanes;
+use super::merged::{Merged, Parts};
+use crate::expression::uses;
+use crate::kernels::expression::Tensor;
+use surject_index::Space;
+use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
+
+/// The bytes of the elements that fill a vector in lanes.
+const ELEMENT: usize = 4;
+
+impl Kernels<'_> {
+    /// A reduction on a machine of tasks, so many threads of which run at once.
+    pub(super) fn reduce_on_tasks(&mut self, reduction: &Reduction<'_>, threads: i64) -> Lowered<()> {
+        /// Vectors for every thread; fewer elements are less than the parts of lines.
+        const VECTORS: i64 = 2;
+        let function = ScalarFunction::of(self.call.function, reduction.join)?;
+        let axes = Merged::of(&self.call, reduction)?;
+        let lanes = (self.machine.vector_bytes() / ELEMENT) as i64;
+        let fits = |&v: &Var| !self.dtype(v).is_complex() && self.dtype(v).size() <= 8;
+        let is_empty = reduction.shape.contains(&0);
+        let in_lanes =
+            lanes > 1 && !is_empty && !axes.reduced.is_empty() && reduction.operands.iter().all(fits);
+        // Of some results nobody reads one.
+        let read = uses::read(self.call.function, self.call.targets);
+        let targets = self.call.targets.iter();
+        let results: Vec<Option<Tensor>> =
+            targets.map(|t| read.contains(t).then_some(Tensor::Var(*t))).collect();
+        let lined = axes.clone().with_short_rows(lanes - 1);
+        let neighbours = lined.neighbours();
+        let all: i64 = lined.sizes(&lined.kept()).iter().product();
+        let are_few = neighbours == lanes && all < neighbours * VECTORS * threads;
+        // What is chosen may be compared with the initial values more than once.
+        let size = self.dtype(reduction.operands[0]).size() as i64;
+        let cut = (in_lanes && function.chooses() && (are_few || neighbours < lanes))
+            .then(|| axes.clone().with_short_rows(lanes).cut(lanes, threads, size));
+        match cut.flatten() {
+            Some(parts) => self.reduce_parts(reduction, &function, &axes, &parts, (&results, threads)),
+            None if in_lanes && neighbours >= lanes => {
+                let by = InLanes { lanes, threads, results: &results };
+                self.reduce_in_lanes(reduction, &function, &lined, &by)
+            }
+            None => {
+                let each = Each { axes: &axes, parts: None, results: &results };
+                self.reduce_each(reduction, &function, &each)
+            }
+        }
+    }
+
+    /// Reduces parts of lines, and then what these were reduced to.
+    fn reduce_parts(
+        &mut self,
+        reduction: &Reduction<'_>,
+        function: &ScalarFunction,
+        axes: &Merged,
+        parts: &Parts,
+        (results, threads): (&[Option<Tensor>], i64),
+    ) -> Lowered<()> {
+        let sizes: Vec<u64> = parts.axes.sizes(&parts.axes.kept()).iter().map(|&n| n as u64).collect();
+        let types = reduction.operands.iter().map(|&v| TensorType::new(self.dtype(v), Space::of(&sizes)));
+        let types: Vec<TensorType> = types.collect();
+        let own: Vec<Option<Tensor>> = types.into_iter().map(|ty| Some(self.temporary(ty))).collect();
+        let lanes = (self.machine.vector_bytes() / ELEMENT) as i64;
+        self.reduce_in_lanes(reduction, function, &parts.axes, &InLanes { lanes, threads, results: &own })?;
+        let of_parts: Vec<Tensor> = own.into_iter().flatten().collect();
+        let each = Each { axes, parts: Some((parts, &of_parts)), results };
+        self.reduce_each(reduction, function, &each)
+    }
+
+    pub(super) fn dtype(&self, var: Var) -> DType {
+        self.call.function.ty(var).dtype
+    }
+}
+
+/// The literal that a variable is.
+pub(super) fn literal(function: &Function, var: Var) -> Option<Scalar> {
+    function.body.statements.iter().find_map(|statement| match &statement.kind {
+        &StatementKind::Store { target, field } if target == var => match function.fields[field].kind {
+            FieldKind::Const(value) => Some(value),
+            _ => None,
+        },
+        StatementKind::Constant { target, value } if *target == var && value.len() == 1 => Some(value.get(0)),
+        _ => None,
+    })
+}

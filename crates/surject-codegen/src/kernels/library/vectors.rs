@@ -1,0 +1,59 @@
+//! Neighbours in vectors, on machines of tasks.
+
+use super::Kernels;
+use super::points::Maker;
+use crate::CodegenError;
+use crate::kernels::machine::Spread;
+use surject_ir::DType;
+use surject_kernel::{Affine, Value};
+
+pub(super) fn overflow() -> CodegenError {
+    CodegenError::overflow("a position")
+}
+
+/// Neighbours in vectors of one width.
+#[derive(Clone, Copy)]
+pub(super) struct Vectors {
+    /// The lanes of each.
+    pub(super) lanes: i64,
+    /// The first neighbour.
+    pub(super) first: i64,
+    /// How many vectors there are.
+    pub(super) count: i64,
+}
+
+/// So many neighbours in vectors.
+pub(super) fn pieces(count: i64, widest: i64) -> Vec<Vectors> {
+    let mut found = Vec::new();
+    let (mut first, mut lanes) = (0, widest.max(1));
+    while lanes > 0 {
+        let vectors = (count - first) / lanes;
+        if vectors > 0 {
+            found.push(Vectors { lanes, first, count: vectors });
+            first += vectors * lanes;
+        }
+        lanes /= 2;
+    }
+    found
+}
+
+impl Kernels<'_> {
+    /// Has the machine tasks, each of which does many points one after the other?
+    pub(super) fn has_tasks(&self) -> bool {
+        matches!(self.machine.spread(), Spread::Tasks { .. })
+    }
+
+    /// The lanes in which elements of the results are computed.
+    pub(super) fn widest(&self) -> i64 {
+        let sizes = self.call.targets.iter().map(|&t| self.call.function.ty(t).dtype.size());
+        let bytes = sizes.max().unwrap_or(1).max(4);
+        (self.machine.vector_bytes() / bytes).max(1) as i64
+    }
+}
+
+impl Maker<'_> {
+    /// A position as a part of an address.
+    pub(super) fn wide_position(&mut self, at: Value) -> Affine {
+        self.b.convert(at, DType::I64).into()
+    }
+}
