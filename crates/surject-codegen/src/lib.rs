@@ -12,13 +12,12 @@
 //! 3. `normalise`: equal forms with fewer or simpler loops.
 //! 4. `schedule`: what is decided of a kernel before it has a schedule of directives: an estimate of its work, which sums are
 //!    products, what is summed in parts, what is prefetched.
-//! 5. `lower`: what a kernel is, how its work can be cut, and the operations of [`code`] that library operations are made of.
-//! 6. `materialise`: what is stored on the way, and the kernels of an assignment.
-//! 7. `library`: kernels of library operations: sorts, scatters, windows with scalar functions, calls of the run time.
-//! 8. `program`: the kernels of a function together: order, fusion, memory, the module.
-//!
-//! [`kernels`] makes the kernels of assignments in the kernel IR, for any machine ([`Options::scheduled`]); it uses the first four
-//! layers, and the formulas of `lower::math`.
+//! 5. [`kernels`]: kernels of assignments and library operations in the kernel IR, for any machine: schedules, how an expression
+//!    becomes a kernel by its schedule, and passes over kernels. A machine's strategies choose the schedules ([`Options::scheduled`]).
+//! 6. `planned`: what a kernel of a program is before the machine makes it, and how its work can be cut.
+//! 7. `materialise`: what is stored on the way, and the kernels of an assignment.
+//! 8. `library`: the kernels of a library operation, and calls of the run time.
+//! 9. `program`: the kernels of a function together: order, fusion, memory, the module.
 //!
 //! # The module
 //!
@@ -38,18 +37,18 @@ mod expression;
 pub mod interpret;
 pub mod kernels;
 mod library;
-mod lower;
 mod machine;
 mod materialise;
 mod normalise;
+mod planned;
 mod program;
 mod schedule;
 
 pub use error::CodegenError;
 pub use kernels::native::{Scheduled, Which};
-pub use lower::kernel::Form;
 pub use machine::target::Target;
 pub use machine::thresholds::{Thresholds, TileThresholds};
+pub use planned::kernel::Form;
 pub use program::memory::Lent;
 pub use program::plan::{KernelPlan, Measured, Plan};
 pub use surject_code as code;

@@ -9,9 +9,9 @@ use crate::expression::gather::Gathered;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::Call;
 use crate::kernels::native::Scheduled;
-use crate::lower::kernel::Kernel;
 use crate::materialise::from_ir;
 use crate::materialise::store::Stores;
+use crate::planned::kernel::Kernel;
 use surject_ir::{LibOp, Region, StatementKind, Var};
 
 /// How many of the first operands may share memory with the results of the same position.

@@ -207,16 +207,22 @@ fn items(front: &str) -> Vec<String> {
     all
 }
 
-/// The folders of the code generator are layers, in the order of its front page. Kernels of the kernel IR stand on those
-/// up to `lower`; the layers behind it take them.
+/// The folders of the code generator are layers, in the order of its front page.
 #[test]
 fn folders_use_only_those_before_them() {
-    let mut order = items(&read(&source().join("lib.rs")));
-    let expected =
-        ["machine", "expression", "normalise", "schedule", "lower", "materialise", "library", "program"];
+    let order = items(&read(&source().join("lib.rs")));
+    let expected = [
+        "machine",
+        "expression",
+        "normalise",
+        "schedule",
+        "kernels",
+        "planned",
+        "materialise",
+        "library",
+        "program",
+    ];
     assert_eq!(order, expected);
-    let lower = order.iter().position(|l| l == "lower").expect("a layer");
-    order.insert(lower + 1, "kernels".into());
     let found: Vec<String> = modules()
         .iter()
         .flat_map(|(module, named)| {
@@ -246,22 +252,22 @@ fn modules_of_kernels_use_only_those_before_them() {
 /// However a use is written, it is found; comments and texts are none.
 #[test]
 fn uses_are_found_however_they_are_written() {
-    let order = ["expression", "schedule", "lower"].map(String::from);
+    let order = ["expression", "schedule", "planned"].map(String::from);
     let module = ["schedule", "blocks"];
     let uses = [
-        "use crate::lower::row;",
-        "use crate::lower;",
-        "use crate::lower as emit;",
-        "use crate::{expression::dag, lower::row};",
-        "use crate::{expression::{dag, build}, lower::{self, row}};",
-        "use crate::{expression::{dag, build,}, machine, lower::row,};",
-        "use super::super::lower::row;",
-        "fn f() { super::super::lower::row::f() }",
-        "fn f(x: crate::lower::Row) {}",
-        "mod tests { use super::super::super::lower::row; }",
-        "mod tests { fn f() {} }\nuse super::super::lower::row;",
-        "fn f() -> char { '\"' }\nuse crate::lower::row;",
-        "fn f() -> &'static str { r#\"a \" b\"# }\nuse crate::lower::row;",
+        "use crate::planned::row;",
+        "use crate::planned;",
+        "use crate::planned as emit;",
+        "use crate::{expression::dag, planned::row};",
+        "use crate::{expression::{dag, build}, planned::{self, row}};",
+        "use crate::{expression::{dag, build,}, machine, planned::row,};",
+        "use super::super::planned::row;",
+        "fn f() { super::super::planned::row::f() }",
+        "fn f(x: crate::planned::Row) {}",
+        "mod tests { use super::super::super::planned::row; }",
+        "mod tests { fn f() {} }\nuse super::super::planned::row;",
+        "fn f() -> char { '\"' }\nuse crate::planned::row;",
+        "fn f() -> &'static str { r#\"a \" b\"# }\nuse crate::planned::row;",
     ];
     for text in uses {
         assert!(!behind(&order, &[], &module, &named(&module, text)).is_empty(), "{text}");
@@ -269,12 +275,12 @@ fn uses_are_found_however_they_are_written() {
     let others = [
         "use crate::expression::dag;",
         "use super::super::schedule::units;",
-        "use super::lower;",
-        "mod tests { use super::super::lower::row; }",
-        "// crate::lower::row",
-        "fn f() -> &'static str { \"crate::lower::row\" }",
-        "pub(in crate::lower) fn f() {}",
-        "use lower::row;",
+        "use super::planned;",
+        "mod tests { use super::super::planned::row; }",
+        "// crate::planned::row",
+        "fn f() -> &'static str { \"crate::planned::row\" }",
+        "pub(in crate::planned) fn f() {}",
+        "use planned::row;",
     ];
     for text in others {
         assert_eq!(behind(&order, &[], &module, &named(&module, text)), Vec::<String>::new(), "{text}");

@@ -1,10 +1,10 @@
 //! Library operations as kernels: gathers, scatters, slices at positions that are known at run time, reductions and
 //! windows with functions of their own, sorts.
 //!
-//! Every kernel runs over independent points, spread over the machine as [`super::machine::Spread`] says; what a point needs it computes
-//! by itself, in the order in which the interpreter does. So results are the same on every machine and in every run, a
-//! scatter's too. What has no kernel here (Fourier transforms, factorisations) is
-//! left to libraries or the host.
+//! Every element is computed by itself, in the order in which the interpreter does. So results are the same on every machine
+//! and in every run, a scatter's too. A machine says how it runs what is independent ([`super::machine::Spread`]): on one of threads every
+//! point is a thread (`points`, `shared`), on one of tasks each has a share of the work and goes through it in vectors (`tasks`,
+//! `vectors`). What has no kernel here (Fourier transforms, factorisations) is left to the runtime, to libraries or the host.
 
 mod boxes;
 pub(crate) mod compare;

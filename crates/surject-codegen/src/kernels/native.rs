@@ -86,12 +86,12 @@ pub struct Parts {
     pub ahead: Vec<Ahead>,
 }
 
-/// Which kernels of a compiled program come from the kernel IR.
+/// Which assignments of a compiled program have kernels of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Which {
-    /// Those of all assignments, once it is decided what is stored and what runs together.
+    /// Those of which that is decided, with what is stored and what runs together.
     Chosen,
-    /// Those of all assignments and library operations that have kernels, each by itself.
+    /// All, each by itself.
     All,
 }
 
@@ -102,7 +102,7 @@ pub struct Scheduled {
     pub machine: Arc<dyn Native + Send + Sync>,
     /// The schedules of the user, by the names of kernels (`surject opt --emit schedule` prints them).
     pub schedules: Arc<Schedules>,
-    /// Which kernels.
+    /// Which assignments have kernels of their own.
     pub which: Which,
 }
 

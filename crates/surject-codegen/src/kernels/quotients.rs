@@ -1,7 +1,7 @@
 //! Quotients of small integers by constants as products: an inverse in two parts gives the same quotient of every integer of the
 //! type, and no unit divides as fast as two products are made.
 
-use crate::lower::divide::inverse_parts;
+use crate::kernels::inverses::inverse_parts;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use surject_ir::{BinaryOp, DType, Scalar};

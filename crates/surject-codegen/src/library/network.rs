@@ -11,9 +11,9 @@ use crate::expression::uses;
 use crate::kernels::library::Call;
 use crate::kernels::library::order::Key;
 use crate::kernels::library::scalar::ScalarFunction;
-use crate::lower::kernel::Kernel;
-use crate::lower::rows;
 use crate::normalise::merge;
+use crate::planned::kernel::Kernel;
+use crate::planned::rows;
 use crate::{CodegenError, Target, schedule};
 use surject_ir::{BinaryOp, Var};
 

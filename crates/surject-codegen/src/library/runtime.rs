@@ -11,7 +11,7 @@ use crate::kernels::library::Call;
 use crate::kernels::library::compare::{self, Line};
 use crate::kernels::library::scalar::ScalarFunction;
 use crate::kernels::native::Scheduled;
-use crate::lower::kernel::Kernel;
+use crate::planned::kernel::Kernel;
 use surject_ir::{FftKind, Routine, Transpose, Var};
 use surject_runtime::library::dtype_code;
 

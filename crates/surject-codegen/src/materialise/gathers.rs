@@ -8,11 +8,11 @@ use crate::expression::gather::Gathered;
 use crate::expression::output::Output;
 use crate::expression::stop::Stop;
 use crate::expression::uses::Uses;
-use crate::lower::kernel::Kernel;
 use crate::materialise::store::Stores;
 use crate::materialise::sunk_gather::SunkGather;
 use crate::normalise::merge;
 use crate::normalise::pulled::Pulled;
+use crate::planned::kernel::Kernel;
 use crate::{CodegenError, schedule};
 use std::collections::HashMap;
 use surject_index::IndexMap;
@@ -161,6 +161,6 @@ impl Stores<'_> {
         let Pulled { dag, outer, outputs } = pulled;
         let schedule = schedule::choose(&dag, &outputs, &outer, self.target);
         let free: LoopSet = outer.iter().copied().collect();
-        crate::lower::rows::whole(dag, outputs, schedule, free)
+        crate::planned::rows::whole(dag, outputs, schedule, free)
     }
 }

@@ -3,7 +3,7 @@
 //! Optimising machine code takes longer than everything else between a program and its first run. Where a kernel takes
 //! next to nothing of the time of a run, or all of its time is that of functions it calls, it runs as well without.
 
-use crate::lower::kernel::Kernel;
+use crate::planned::kernel::Kernel;
 use crate::program::lowered::{Lowered, Step};
 
 /// The share of the time of a run that may be lost.

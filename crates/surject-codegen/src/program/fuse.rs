@@ -34,8 +34,8 @@ mod settle;
 
 use crate::expression::dag::{Buf, buf};
 use crate::kernels::native::Scheduled;
-use crate::lower::kernel::Kernel;
-use crate::lower::recipe::{Access, Cut, Recipe};
+use crate::planned::kernel::Kernel;
+use crate::planned::recipe::{Access, Cut, Recipe};
 use crate::program::fuse::settle::settle;
 use crate::program::lowered::{Lowered, Step, root};
 use crate::schedule::BYTES_A_CYCLE;

@@ -1,7 +1,7 @@
 //! A function as steps, kernels and buffers.
 
 use crate::expression::dag::Buf;
-use crate::lower::kernel::{Code, Kernel};
+use crate::planned::kernel::{Code, Kernel};
 use std::collections::HashMap;
 use std::sync::Arc;
 use surject_ir::{Buffer, TensorType};

@@ -2,7 +2,7 @@
 
 use crate::CodegenError;
 use crate::expression::dag::Buf;
-use crate::lower::kernel::Form;
+use crate::planned::kernel::Form;
 use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::{Memory, Place, bytes};
 use crate::schedule::BYTES_A_CYCLE;

@@ -3,8 +3,8 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::kernels::native::Scheduled;
-use crate::lower::kernel::Kernel;
 use crate::materialise::from_ir;
+use crate::planned::kernel::Kernel;
 use crate::program::lowered::{Lowered, Step};
 use std::collections::HashMap;
 use surject_ir::Function;

@@ -1,14 +1,13 @@
-//! Kernels that the kernel IR makes, in place of those of this code generator.
+//! Assignments whose kernels are made by themselves: by schedules of the user, or all of them.
 
 use crate::CodegenError;
 use crate::expression::dag::{Buf, buf};
 use crate::kernels::expression::Tensor;
-use crate::kernels::library::Call;
 use crate::kernels::lower::Launch;
 use crate::kernels::native::{Scheduled, Which};
 use crate::kernels::run;
-use crate::lower::kernel::Kernel;
 use crate::materialise::from_ir;
+use crate::planned::kernel::Kernel;
 use std::collections::{HashMap, HashSet};
 use surject_ir::{Function, Statement, StatementKind, TensorType, Var};
 
@@ -70,30 +69,15 @@ fn of_statement(
     statement: &Statement,
     scheduled: &Scheduled,
 ) -> Result<Option<(Var, Made)>, CodegenError> {
-    let (machine, all) = (&*scheduled.machine, scheduled.which == Which::All);
-    Ok(match &statement.kind {
-        StatementKind::Store { target, field } if !function.ty(*target).space.is_empty() => {
-            let name = function.name_of(*target);
-            if !all && !scheduled.schedules.names_kernel_of(name) {
-                return Ok(None);
-            }
-            let made = run::kernels(function, *field, machine, name, &scheduled.schedules)?;
-            let launches = made.kernels.into_iter().map(|made| made.launch).collect();
-            Some((*target, Made { launches, temporaries: made.temporaries }))
-        }
-        StatementKind::Call { targets, .. } if all => {
-            let call = Call::of(function, statement).filter(|call| call.refusal().is_none());
-            let empty = targets.iter().all(|&t| function.ty(t).space.is_empty());
-            match (call, targets.first()) {
-                (Some(call), Some(&first)) if !empty => {
-                    let made = call.kernels(machine, function.name_of(first))?;
-                    Some((first, Made { launches: made.launches, temporaries: made.temporaries }))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    })
+    let &StatementKind::Store { target, field } = &statement.kind else { return Ok(None) };
+    let name = function.name_of(target);
+    let is_alone = scheduled.which == Which::All || scheduled.schedules.names_kernel_of(name);
+    if function.ty(target).space.is_empty() || !is_alone {
+        return Ok(None);
+    }
+    let made = run::kernels(function, field, &*scheduled.machine, name, &scheduled.schedules)?;
+    let launches = made.kernels.into_iter().map(|made| made.launch).collect();
+    Ok(Some((target, Made { launches, temporaries: made.temporaries })))
 }
 
 impl Made {

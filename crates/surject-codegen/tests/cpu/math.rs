@@ -212,7 +212,7 @@ fn check_single(list: &[f64]) {
             // Without tables of sixteen the complement is a quotient, of which more is lost.
             let bound = match op {
                 UnaryOp::Erfc if target.lane_permute_width < 16 => 4.0,
-                // 2.46 units over all numbers (`lower::math::tests`).
+                // 2.46 units over all numbers (`kernels::math::tests`).
                 UnaryOp::Erf if target.lane_permute_width >= 16 => 2.5,
                 _ => bound,
             };

@@ -2,7 +2,7 @@
 //! (M. Payne and R. Hanek, "Radian reduction for trigonometric functions").
 
 use super::functions;
-use crate::lower::math::trigonometric;
+use crate::kernels::math::trigonometric;
 use std::f64::consts::FRAC_PI_2;
 use surject_ir::{BinaryOp, DType, UnaryOp};
 use surject_kernel::Value;

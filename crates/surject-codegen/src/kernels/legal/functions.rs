@@ -1,4 +1,4 @@
-//! Functions of floats by the formulas of compiled code (`lower::math`), in operations of the kernel IR.
+//! Functions of floats by the formulas of compiled code (`kernels::math`), in operations of the kernel IR.
 //!
 //! The formulas write to a paper; here it is a list of statements. Where a machine takes entries of tables by one instruction,
 //! those by tables are used, in vectors of as many lanes as a table has entries. Where a formula serves for nearly every argument, the rest has a branch of its own, which a vector takes where any of its
@@ -6,8 +6,8 @@
 
 use super::{Arithmetic, angle, float, runtime_function};
 use crate::code;
-use crate::lower::math::formula::{F, Paper, Pen};
-use crate::lower::math::{self, Method};
+use crate::kernels::math::formula::{F, Paper, Pen};
+use crate::kernels::math::{self, Method};
 use crate::machine::elem::{self, Elem};
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::rewrite::Lines;

@@ -31,11 +31,11 @@ pub(super) struct Begin {
 
 impl Begin {
     /// So many elements further along an axis.
-    fn further(self, by: &Affine, step: &BoxMove, axis: usize) -> Lowered<Begin> {
+    fn further(self, by: &Affine, moves: &BoxMove, axis: usize) -> Lowered<Begin> {
         let plus = |at: Affine, stride: i64| at.plus(by, stride).ok_or_else(overflow);
         Ok(Begin {
-            from: plus(self.from, step.from.strides[axis])?,
-            to: plus(self.to, step.to.strides[axis])?,
+            from: plus(self.from, moves.from.strides[axis])?,
+            to: plus(self.to, moves.to.strides[axis])?,
         })
     }
 }
@@ -63,25 +63,26 @@ impl BoxMove {
 
 impl Kernels<'_> {
     /// The lanes in which elements are moved: those of several vectors.
-    fn lanes_of_move(&self, step: &BoxMove, size: i64) -> i64 {
+    fn lanes_of_move(&self, moves: &BoxMove, size: i64) -> i64 {
         let bytes = if self.machine.vector_bytes() > 0 { STEP } else { 1 };
-        (bytes / size).clamp(1, step.extents.iter().product::<i64>().max(1))
+        let all = moves.extents.iter().product::<i64>().max(1);
+        (bytes / size).clamp(1, 1 << all.ilog2())
     }
 
     /// The kernel of a move, which tasks share: some of the outermost axes, or parts of the one run that there is.
     pub(super) fn moved(
         &mut self,
-        step: BoxMove,
+        moves: BoxMove,
         begin: impl FnOnce(&mut Maker<'_>) -> Lowered<Begin>,
     ) -> Lowered<()> {
         /// Parts for every thread, at least, where there are so many.
         const PARTS: i64 = 8;
-        let step = step.in_runs();
+        let moves = moves.in_runs();
         let size =
-            Maker::new(self.call, &self.temporaries, String::new()).ty(step.to.tensor)?.dtype.part().size();
-        let lanes = self.lanes_of_move(&step, size as i64);
-        let (&run, outer) = step.extents.split_last().ok_or_else(overflow)?;
-        let bytes = elements(&step.extents)?.saturating_mul(size as i64);
+            Maker::new(self.call, &self.temporaries, String::new()).ty(moves.to.tensor)?.dtype.part().size();
+        let lanes = self.lanes_of_move(&moves, size as i64);
+        let (&run, outer) = moves.extents.split_last().ok_or_else(overflow)?;
+        let bytes = elements(&moves.extents)?.saturating_mul(size as i64);
         let tasks = self.tasks(bytes, i64::MAX);
         if elements(outer)? == 1 && tasks > 1 && run >= tasks * lanes {
             return self.of_tasks(tasks, |maker, share| {
@@ -89,15 +90,15 @@ impl Kernels<'_> {
                 let axis = outer.len();
                 let vector = maker.open_share(share, run / lanes)?;
                 let at = vector.times(lanes).ok_or_else(overflow)?;
-                maker.move_vector(&step, first.clone().further(&at, &step, axis)?, lanes)?;
+                maker.move_vector(&moves, first.clone().further(&at, &moves, axis)?, lanes)?;
                 maker.b.close_for(&[]);
                 if run % lanes > 0 {
                     // The last task has what is left of the run.
                     let last = Affine::from(share.task).plus(&(1 - tasks).into(), 1).ok_or_else(overflow)?;
                     let is_last = maker.b.holds(vec![Guard { expr: last, bound: 1.into() }], 1);
                     maker.b.open_if(is_last);
-                    let place = first.further(&(run - run % lanes).into(), &step, axis)?;
-                    maker.move_run(&step, place, run % lanes, lanes)?;
+                    let place = first.further(&(run - run % lanes).into(), &moves, axis)?;
+                    maker.move_run(&moves, place, run % lanes, lanes)?;
                     maker.b.close_if(&[]);
                 }
                 Ok(())
@@ -110,22 +111,22 @@ impl Kernels<'_> {
             let mut place = begin(maker)?;
             let own = maker.open_share(share, count)?;
             for (axis, digit) in maker.digits(own, &outer[..shared])?.into_iter().enumerate() {
-                place = place.further(&digit, &step, axis)?;
+                place = place.further(&digit, &moves, axis)?;
             }
-            maker.move_box(&step, shared, place, lanes)
+            maker.move_box(&moves, shared, place, lanes)
         })
     }
 }
 
 impl Maker<'_> {
     /// Moves a box from an axis on, which begins at a place, in vectors of at most so many lanes. The box is one of runs.
-    fn move_box(&mut self, step: &BoxMove, axis: usize, mut place: Begin, lanes: i64) -> Lowered<()> {
-        let last = step.extents.len() - 1;
+    fn move_box(&mut self, moves: &BoxMove, axis: usize, mut place: Begin, lanes: i64) -> Lowered<()> {
+        let last = moves.extents.len() - 1;
         for axis in axis..last {
-            let (own, _) = self.b.open_for(0, step.extents[axis], 1, LoopKind::Serial, &[]);
-            place = place.further(&own.into(), step, axis)?;
+            let (own, _) = self.b.open_for(0, moves.extents[axis], 1, LoopKind::Serial, &[]);
+            place = place.further(&own.into(), moves, axis)?;
         }
-        self.move_run(step, place, step.extents[last], lanes)?;
+        self.move_run(moves, place, moves.extents[last], lanes)?;
         for _ in axis..last {
             self.b.close_for(&[]);
         }
@@ -133,27 +134,27 @@ impl Maker<'_> {
     }
 
     /// Moves a box inside of the loops that are open.
-    pub(super) fn move_part(&mut self, step: BoxMove, place: Begin, lanes: i64) -> Lowered<()> {
-        self.move_box(&step.in_runs(), 0, place, lanes)
+    pub(super) fn move_part(&mut self, moves: BoxMove, place: Begin, lanes: i64) -> Lowered<()> {
+        self.move_box(&moves.in_runs(), 0, place, lanes)
     }
 
     /// Moves so many elements of a run.
-    fn move_run(&mut self, step: &BoxMove, place: Begin, count: i64, lanes: i64) -> Lowered<()> {
-        let axis = step.extents.len() - 1;
+    fn move_run(&mut self, moves: &BoxMove, place: Begin, count: i64, lanes: i64) -> Lowered<()> {
+        let axis = moves.extents.len() - 1;
         for Vectors { lanes, first, count } in pieces(count, lanes) {
             let (vector, _) = self.b.open_for(0, count, 1, LoopKind::Serial, &[]);
             let at = Affine::from(vector).times(lanes).and_then(|at| at.plus(&first.into(), 1));
             let at = at.ok_or_else(overflow)?;
-            let place = place.clone().further(&at, step, axis)?;
-            self.move_vector(step, place, lanes)?;
+            let place = place.clone().further(&at, moves, axis)?;
+            self.move_vector(moves, place, lanes)?;
             self.b.close_for(&[]);
         }
         Ok(())
     }
 
-    fn move_vector(&mut self, step: &BoxMove, place: Begin, lanes: i64) -> Lowered<()> {
+    fn move_vector(&mut self, moves: &BoxMove, place: Begin, lanes: i64) -> Lowered<()> {
         let (from, to) =
-            (self.memory(step.from.tensor, Access::Read)?, self.memory(step.to.tensor, Access::Write)?);
+            (self.memory(moves.from.tensor, Access::Read)?, self.memory(moves.to.tensor, Access::Write)?);
         let ty = Type::vector(self.b.memory_type(from), lanes as usize);
         let lane = |at: Affine| if lanes == 1 { Some(at) } else { at.plus(&Affine::lane(1), 1) };
         let [from, to] = [(from, place.from), (to, place.to)]

@@ -5,7 +5,7 @@
 
 use super::{Lowered, Lowering};
 use crate::expression::dag::{Node, NodeId};
-use crate::lower::divide::inverse_of_constant;
+use crate::kernels::inverses::inverse_of_constant;
 use crate::machine::elem::Elem;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, UnaryOp};
 use surject_kernel::{Op, Value};

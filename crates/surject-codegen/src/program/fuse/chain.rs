@@ -5,9 +5,9 @@ use crate::code::{
     Builder, Declaration, Function, HIGH, Index, LOW, Op, POINTERS, Symbol, TASK, Value, WORKER,
 };
 use crate::expression::dag::Buf;
-use crate::lower::kernel::{Form, Kernel};
-use crate::lower::recipe::{Access, Recipe};
 use crate::machine::elem::Type;
+use crate::planned::kernel::{Form, Kernel};
+use crate::planned::recipe::{Access, Recipe};
 use crate::program::fuse::{Chain, Member, World, in_place_between, part_of_ir};
 use crate::program::live::Span;
 use crate::program::lowered::Step;

@@ -1,10 +1,10 @@
 //! A reduction down long columns that no chain has, in parts: some rows of each, and one more kernel that joins them.
 
 use crate::expression::dag::Buf;
-use crate::lower::columns;
-use crate::lower::kernel::Kernel;
-use crate::lower::recipe::Recipe;
-use crate::lower::rows;
+use crate::planned::columns;
+use crate::planned::kernel::Kernel;
+use crate::planned::recipe::Recipe;
+use crate::planned::rows;
 use crate::program::fuse::{World, recipe};
 use crate::program::lowered::Step;
 use crate::{CodegenError, schedule};

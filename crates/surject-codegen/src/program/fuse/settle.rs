@@ -3,7 +3,7 @@
 use crate::CodegenError;
 use crate::expression::dag::Buf;
 use crate::expression::solve::gcd;
-use crate::lower::recipe::{Access, BlockColumns};
+use crate::planned::recipe::{Access, BlockColumns};
 use crate::program::fuse::{Chain, Estimate, FAR, MEETING, MEMORY, Member, NEAR, World, in_place_between};
 use crate::program::memory::bytes;
 use std::collections::HashSet;

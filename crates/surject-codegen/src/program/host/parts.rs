@@ -8,7 +8,7 @@ use crate::Part;
 use crate::code::{
     Declaration, Function, Item, Linkage, Module, POINTERS, Symbol, TASK, Type, WORKER, called,
 };
-use crate::lower::kernel::Kernel;
+use crate::planned::kernel::Kernel;
 use crate::program::host::name;
 use crate::program::lowered::Lowered;
 use std::cmp::Reverse;

@@ -67,22 +67,7 @@ impl Kernels<'_> {
                 carried = inside;
             }
             let mut arguments = carried;
-            for &operand in reduction.operands {
-                let dtype = maker.call.function.ty(operand).dtype;
-                match known(maker.call.function, operand).cloned() {
-                    Some(FieldKind::Const(value)) => arguments.push(maker.b.splat(value, 1)),
-                    Some(FieldKind::Index { axis }) => {
-                        let at = maker.b.index(by.axes.position(axis, &at)?, Type::scalar(DType::I64));
-                        arguments.push(maker.b.convert(at, dtype));
-                    }
-                    _ => {
-                        let element = by.axes.element(&at)?;
-                        for part in maker.parts(operand) {
-                            arguments.push(maker.element(Tensor::Var(operand), part.of(&element)?)?);
-                        }
-                    }
-                }
-            }
+            arguments.extend(maker.terms(reduction, by.axes, &at)?);
             let mut next: Vec<Value> = maker.applied(function, &arguments, &[])?;
             for _ in reduced {
                 next = maker.b.close_for(&next);
@@ -104,6 +89,28 @@ impl Kernels<'_> {
 }
 
 impl Maker<'_> {
+    /// The parts of the terms of all operands at a position.
+    fn terms(&mut self, reduction: &Reduction<'_>, axes: &Merged, at: &[Affine]) -> Lowered<Vec<Value>> {
+        let mut terms = Vec::new();
+        for &operand in reduction.operands {
+            let dtype = self.call.function.ty(operand).dtype;
+            match known(self.call.function, operand).cloned() {
+                Some(FieldKind::Const(value)) => terms.push(self.b.splat(value, 1)),
+                Some(FieldKind::Index { axis }) => {
+                    let at = self.b.index(axes.position(axis, at)?, Type::scalar(DType::I64));
+                    terms.push(self.b.convert(at, dtype));
+                }
+                _ => {
+                    let element = axes.element(at)?;
+                    for part in self.parts(operand) {
+                        terms.push(self.element(Tensor::Var(operand), part.of(&element)?)?);
+                    }
+                }
+            }
+        }
+        Ok(terms)
+    }
+
     /// An element of a tensor that is only read, complex numbers as two.
     fn element(&mut self, tensor: Tensor, at: Affine) -> Lowered<Value> {
         let mem = self.memory(tensor, Access::Read)?;

@@ -1,9 +1,8 @@
 //! A reduction of many elements of the result in vectors: neighbours are the lanes, and each joins its terms in their order.
 //!
 //! The lanes lie along the last axis that is kept, or along the one before a short one, whose elements are then joined side
-//! by side. A loop runs over the innermost reduced axis, some terms at a time (a [`Piece`]): first those of all operands are
-//! loaded, and then they are joined one after the other. Terms of which neighbours lie some apart are loaded as strided vectors,
-//! which [`strided::runs`](crate::kernels::strided::runs) makes transpositions of.
+//! by side. A loop runs over the innermost reduced axis, some terms at a time (a [`Piece`]). Terms of which neighbours lie some
+//! apart are loaded as strided vectors, which [`strided::runs`](crate::kernels::strided::runs) makes transpositions of.
 
 use super::super::order;
 use super::super::points::known;
@@ -260,27 +259,19 @@ impl Vectors<'_> {
             maker.b.open_for(piece.low, piece.high, piece.step, LoopKind::Serial, &state);
         let mut at = at.to_vec();
         at[self.inner] = place.into();
-        // The terms of each operand, by vector and result of a row: what lies side by side in memory is loaded in that order.
-        let chains = self.beside * self.row;
-        let mut terms: Vec<Vec<Value>> = vec![Vec::new(); chains as usize];
-        for operand in 0..reduction.operands.len() {
-            for term in 0..piece.step {
-                for chain in 0..chains {
-                    let own = self.term(maker, (reduction, operand), &at, Term { term, chain })?;
-                    terms[chain as usize].push(own);
-                }
-            }
-        }
         let n = self.carried.types.len();
-        for term in 0..piece.step as usize {
+        for term in 0..piece.step {
             // Of the first term nothing is known: what is carried may be the initial value.
             let known = if term > 0 { &self.carried.known[..] } else { &[] };
-            for (chain, terms) in terms.iter().enumerate() {
-                let own = chain * n..(chain + 1) * n;
-                let mut arguments = state[own.clone()].to_vec();
-                arguments.extend((0..n).map(|i| terms[i * piece.step as usize + term]));
+            // What is loaded is joined at once: more values than that would not fit into registers.
+            for (chain, own) in state.chunks_exact_mut(n).enumerate() {
+                let mut arguments = own.to_vec();
+                for operand in 0..n {
+                    let term = Term { term, chain: chain as i64 };
+                    arguments.push(self.term(maker, (reduction, operand), &at, term)?);
+                }
                 let next = maker.applied(&self.carried.function, &arguments, known)?;
-                state[own].copy_from_slice(&next);
+                own.copy_from_slice(&next);
             }
         }
         Ok(maker.b.close_for(&state))

@@ -4,7 +4,7 @@
 //! instructions of machines that the tests may not run on.
 
 use crate::code::{Op, Value};
-use crate::lower::math::formula::Paper;
+use crate::kernels::math::formula::Paper;
 use crate::machine::elem::{Elem, Type};
 use Register::*;
 

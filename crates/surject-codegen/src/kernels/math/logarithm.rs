@@ -1,7 +1,7 @@
 //! Logarithms and what is made of them, in either precision.
 
-use crate::lower::math::formula::{B, F};
-use crate::lower::math::{exponential, pieces};
+use crate::kernels::math::formula::{B, F};
+use crate::kernels::math::{exponential, pieces};
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
 /// `(log(1 + m) − m + m²/2) / m³` on `[√½ − 1, √2 − 1)` (Cephes, S. Moshier).

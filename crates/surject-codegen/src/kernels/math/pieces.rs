@@ -4,8 +4,8 @@
 //! is nearly its inverse. What the product of both is from 1 is small, so the polynomials are short, and nothing is
 //! divided. They serve where the argument is a normal number; the others are rare, and are left to the longer formulas.
 
-use crate::lower::math::formula::{B, F, N};
-use crate::lower::math::logarithm::one_more;
+use crate::kernels::math::formula::{B, F, N};
+use crate::kernels::math::logarithm::one_more;
 
 /// A normal number as `2^k z` with `z` in `[0.7, 1.4)`, and the piece that `z` is in. The piece of 1 lies around it, so
 /// that its logarithm, which is exact there, is the polynomial alone.

@@ -8,9 +8,9 @@ mod limits;
 mod machine;
 
 use crate::code::Value;
-use crate::lower::math::formula::{F, Pen};
-use crate::lower::math::tests::machine::{Machine, Register};
-use crate::lower::math::{DOUBLE_LANES, EIGHT, Method, pieces, table};
+use crate::kernels::math::formula::{F, Pen};
+use crate::kernels::math::tests::machine::{Machine, Register};
+use crate::kernels::math::{DOUBLE_LANES, EIGHT, Method, pieces, table};
 use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, UnaryOp};
 
@@ -32,7 +32,7 @@ impl Way {
         name: &str,
         (e, arguments): (Elem, usize),
         tables: usize,
-        formula: impl for<'p> Fn(&[F<'p>]) -> (F<'p>, Option<crate::lower::math::formula::B<'p>>),
+        formula: impl for<'p> Fn(&[F<'p>]) -> (F<'p>, Option<crate::kernels::math::formula::B<'p>>),
     ) -> Way {
         let mut machine = Machine::default();
         let names: Vec<Value> = (0..arguments).map(|_| machine.argument(e)).collect();
@@ -110,7 +110,7 @@ fn ways(op: UnaryOp, e: Elem, tables: usize) -> Vec<Way> {
 
 /// All ways of a function of two arguments.
 fn ways_of_two(op: BinaryOp, e: Elem, tables: usize) -> Vec<Way> {
-    let (formula, wide) = crate::lower::math::of_two(op, e);
+    let (formula, wide) = crate::kernels::math::of_two(op, e);
     let mut ways = vec![Way::write(&format!("{op}"), (e, 2), tables, |x| match wide && e == Elem::F32 {
         true => (formula(x[0].widen(), x[1].widen()).narrow(), None),
         false => (formula(x[0], x[1]), None),

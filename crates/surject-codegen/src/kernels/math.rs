@@ -27,7 +27,7 @@ pub(crate) mod table;
 mod tests;
 pub(crate) mod trigonometric;
 
-use crate::lower::math::formula::{B, F};
+use crate::kernels::math::formula::{B, F};
 use crate::machine::elem::Elem;
 use surject_ir::{BinaryOp, UnaryOp};
 

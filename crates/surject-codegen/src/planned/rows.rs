@@ -4,10 +4,10 @@
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, NodeId};
 use crate::expression::output::{Output, buffers};
-use crate::lower::in_place;
-use crate::lower::kernel::{Kernel, written};
-use crate::lower::recipe::Recipe;
 use crate::normalise::pulled::Pulled;
+use crate::planned::in_place;
+use crate::planned::kernel::{Kernel, written};
+use crate::planned::recipe::Recipe;
 use crate::schedule::Schedule;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Exponentials and what is made of them, in either precision.
 
-use crate::lower::math::formula::{Exponent, F};
+use crate::kernels::math::formula::{Exponent, F};
 
 /// `(e^r − 1 − r) / r²` on `|r| ≤ ln 2 / 2`, to 2^-28 and 2^-54 of `e^r`.
 const EXP: [f64; 5] = [
@@ -156,7 +156,7 @@ fn half_exps(size: F<'_>) -> (F<'_>, F<'_>) {
         (x - whole, n)
     };
     let z = r * r;
-    let [a6, a5, a4, a3, a2, a1, a0] = crate::lower::math::power::EXP2;
+    let [a6, a5, a4, a3, a2, a1, a0] = crate::kernels::math::power::EXP2;
     let (even, odd) = (z.poly(&[a6, a4, a2, a0]), z.poly(&[a5, a3, a1]) * r);
     ((even + odd) * (n - 1).power_of_two(), (even - odd) * (n.number(-1) - n).power_of_two())
 }

@@ -9,9 +9,9 @@ use crate::Target;
 use crate::expression::address::{Interval, Lin, LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
-use crate::lower::rows;
 use crate::machine::elem::Elem;
 use crate::normalise::pulled::Pulled;
+use crate::planned::rows;
 use crate::schedule::columns::Columns;
 use crate::schedule::{self, Schedule};
 

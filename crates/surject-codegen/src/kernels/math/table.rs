@@ -3,8 +3,8 @@
 //! A register holds a coefficient of all pieces, and one instruction takes from it that of each lane's piece. The pieces
 //! are narrow, so the polynomials are short; and nothing is divided, and no exponential is needed.
 
-use crate::lower::math::exponential;
-use crate::lower::math::formula::F;
+use crate::kernels::math::exponential;
+use crate::kernels::math::formula::F;
 
 /// The pieces of a table: as many as a register has lanes.
 pub const PIECES: usize = 16;

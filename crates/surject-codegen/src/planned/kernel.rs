@@ -3,8 +3,8 @@
 use crate::code::{Declaration, Function, Statement};
 use crate::expression::dag::Buf;
 use crate::expression::output::Output;
-use crate::lower::recipe::Recipe;
 use crate::normalise::pulled::Pulled;
+use crate::planned::recipe::Recipe;
 use std::sync::Arc;
 
 /// A function of tasks, each done by a worker: `@kernel_N(%task: i64, %worker: i64, %ptrs: !llvm.ptr)`. Tasks that run

@@ -4,7 +4,7 @@
 //! in `f64` up to [`BOUND`] for a result in single precision and up to [`BOUND_DOUBLE`] for one in double precision;
 //! what is beyond is left to the next of these, and at last to the functions of the run time.
 
-use crate::lower::math::formula::{B, F, N};
+use crate::kernels::math::formula::{B, F, N};
 use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The largest angles whose reduction is right in all bits.

@@ -1,7 +1,7 @@
 //! The logarithm of the gamma function and its derivative, of an `f32` that was widened.
 
-use crate::lower::math::formula::{B, F};
-use crate::lower::math::logarithm;
+use crate::kernels::math::formula::{B, F};
+use crate::kernels::math::logarithm;
 use std::f64::consts::PI;
 
 /// log π

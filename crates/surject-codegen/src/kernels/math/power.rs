@@ -1,7 +1,7 @@
 //! Powers and cube roots.
 
-use crate::lower::math::formula::{B, F};
-use crate::lower::math::{exponential, logarithm};
+use crate::kernels::math::formula::{B, F};
+use crate::kernels::math::{exponential, logarithm};
 
 /// `2^r` for `|r| ≤ ½`, to 2^-29.
 pub const EXP2: [f64; 7] = [

@@ -1,7 +1,7 @@
 //! The error function and its complement, and for `f32` its inverse.
 
-use crate::lower::math::formula::F;
-use crate::lower::math::{exponential, logarithm};
+use crate::kernels::math::formula::F;
+use crate::kernels::math::{exponential, logarithm};
 
 /// `erf x / x − 1` in `x²` on `[0, SEAM]`, to 2^-27.
 const NEAR: [f64; 7] =

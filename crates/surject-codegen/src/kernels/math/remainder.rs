@@ -1,6 +1,6 @@
 //! The remainder of a division of floats, which is exact.
 
-use crate::lower::math::formula::{B, F};
+use crate::kernels::math::formula::{B, F};
 
 /// Quotients below this are numbers of an `f64` with all their digits before the point.
 const MOST: f64 = 4_503_599_627_370_496.0;
