@@ -77,10 +77,10 @@ impl Elements<'_> {
         state: Vec<Value>,
         body: &mut OfElement<'_>,
     ) -> Lowered<Vec<Value>> {
-        self.from_axis(maker, &mut Vec::new(), state, body)
+        self.along_axes(maker, &mut Vec::new(), state, body)
     }
 
-    fn from_axis(
+    fn along_axes(
         &self,
         maker: &mut Maker<'_>,
         element: &mut Vec<Affine>,
@@ -93,14 +93,14 @@ impl Elements<'_> {
         if axis >= self.unrolled || size == 1 {
             for at in 0..size {
                 element.push(at.into());
-                state = self.from_axis(maker, element, state, body)?;
+                state = self.along_axes(maker, element, state, body)?;
                 element.pop();
             }
             return Ok(state);
         }
         let (at, carried) = maker.b.open_for(0, size, 1, LoopKind::Serial, &state);
         element.push(at.into());
-        let next = self.from_axis(maker, element, carried, body)?;
+        let next = self.along_axes(maker, element, carried, body)?;
         element.pop();
         Ok(maker.b.close_for(&next))
     }
