@@ -1,10 +1,10 @@
 //! Moves of boxes of elements from tensor to tensor on machines of tasks, run by run in vectors.
 
 use super::points::{Maker, elements};
-use super::vectors::{Vectors, overflow, pieces};
+use super::vectors::{Vectors, overflow, pieces, vector_at};
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
-use surject_kernel::{Access, Affine, Guard, LoopKind, Place, Type};
+use surject_kernel::{Access, Affine, LoopKind, Place, Type};
 
 /// Bytes that are loaded before they are stored.
 const STEP: i64 = 256;
@@ -94,8 +94,7 @@ impl Kernels<'_> {
                 maker.b.close_for(&[]);
                 if run % lanes > 0 {
                     // The last task has what is left of the run.
-                    let last = Affine::from(share.task).plus(&(1 - tasks).into(), 1).ok_or_else(overflow)?;
-                    let is_last = maker.b.holds(vec![Guard { expr: last, bound: 1.into() }], 1);
+                    let is_last = maker.is_task(share.task, tasks - 1)?;
                     maker.b.open_if(is_last);
                     let place = first.further(&(run - run % lanes).into(), &moves, axis)?;
                     maker.move_run(&moves, place, run % lanes, lanes)?;
@@ -156,9 +155,8 @@ impl Maker<'_> {
         let (from, to) =
             (self.memory(moves.from.tensor, Access::Read)?, self.memory(moves.to.tensor, Access::Write)?);
         let ty = Type::vector(self.b.memory_type(from), lanes as usize);
-        let lane = |at: Affine| if lanes == 1 { Some(at) } else { at.plus(&Affine::lane(1), 1) };
         let [from, to] = [(from, place.from), (to, place.to)]
-            .map(|(mem, at)| lane(at).map(|at| Place::new(mem, at)).ok_or_else(overflow));
+            .map(|(mem, at)| vector_at(at, lanes).map(|at| Place::new(mem, at)));
         let value = self.b.load(from?, ty);
         self.b.store(to?, value);
         Ok(())

@@ -6,7 +6,7 @@
 use super::order::Key;
 use super::points::Maker;
 use super::scalar::ScalarFunction;
-use super::vectors::{Vectors, pieces};
+use super::vectors::{Vectors, overflow, pieces, vector_at};
 use super::{Call, Lowered};
 use crate::CodegenError;
 use surject_ir::{BinaryOp, DType, Scalar};
@@ -46,7 +46,6 @@ pub(crate) fn comparison(call: Call<'_>, less: &ScalarFunction) -> Lowered<Kerne
 /// The kernel that computes the keys of a line: numbers without a sign that are ordered as the elements are, of 32 bits or of 64.
 /// Where elements lie next to each other, so many of them are computed side by side.
 pub(crate) fn keys(call: Call<'_>, key: &Key, line: Line, lanes: i64) -> Lowered<Kernel> {
-    let overflow = || CodegenError::overflow("a line");
     let mut maker = Maker::new(call, &[], "keys".to_string());
     let reach = (line.length - 1).checked_mul(line.stride).and_then(|n| n.checked_add(1));
     let mut operands: Vec<(Mem, i64)> = Vec::new();
@@ -62,8 +61,7 @@ pub(crate) fn keys(call: Call<'_>, key: &Key, line: Line, lanes: i64) -> Lowered
     for Vectors { lanes, first, count } in pieces(line.length, lanes) {
         let (vector, _) = maker.b.open_for(0, count, 1, LoopKind::Serial, &[]);
         let at = Affine::from(vector).times(lanes).and_then(|at| at.plus(&first.into(), 1));
-        let at = at.and_then(|at| if lanes == 1 { Some(at) } else { at.plus(&Affine::lane(1), 1) });
-        let at = at.ok_or_else(overflow)?;
+        let at = vector_at(at.ok_or_else(overflow)?, lanes)?;
         let mut arguments = Vec::new();
         for &(mem, parts) in &operands {
             let element = at.times(line.stride).and_then(|at| at.times(parts)).ok_or_else(overflow)?;

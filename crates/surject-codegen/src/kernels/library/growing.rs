@@ -10,7 +10,7 @@ use super::tasks::Share;
 use super::vectors::overflow;
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
-use surject_ir::Window;
+use surject_ir::{Var, Window};
 use surject_kernel::{Access, Affine, Guard, LoopKind, Mem, Place, Space, Type, Value};
 
 /// Lines along which windows grow: an axis between those outside and those inside of it.
@@ -267,25 +267,29 @@ impl Lines {
 impl Joins<'_> {
     /// Elements of the operands.
     fn elements(&self, maker: &mut Maker<'_>, at: &Affine, lanes: i64) -> Lowered<Vec<Value>> {
-        let mut values = Vec::new();
-        for &operand in self.operands {
-            let mem = maker.memory(Tensor::Var(operand), Access::Read)?;
-            let ty = Type::vector(maker.call.function.ty(operand).dtype, lanes as usize);
-            values.push(maker.b.load(Place::new(mem, at.clone()), ty));
-        }
-        Ok(values)
+        loaded(maker, (self.operands, Access::Read), at, lanes)
     }
 
     /// Elements of the results, which are stored already.
     fn results(&self, maker: &mut Maker<'_>, at: &Affine, lanes: i64) -> Lowered<Vec<Value>> {
-        let mut values = Vec::new();
-        for &target in self.targets {
-            let mem = maker.memory(Tensor::Var(target), Access::ReadWrite)?;
-            let ty = Type::vector(maker.call.function.ty(target).dtype, lanes as usize);
-            values.push(maker.b.load(Place::new(mem, at.clone()), ty));
-        }
-        Ok(values)
+        loaded(maker, (self.targets, Access::ReadWrite), at, lanes)
     }
+}
+
+/// Elements of variables.
+fn loaded(
+    maker: &mut Maker<'_>,
+    (vars, access): (&[Var], Access),
+    at: &Affine,
+    lanes: i64,
+) -> Lowered<Vec<Value>> {
+    let mut values = Vec::new();
+    for &var in vars {
+        let mem = maker.memory(Tensor::Var(var), access)?;
+        let ty = Type::vector(maker.b.memory_type(mem), lanes as usize);
+        values.push(maker.b.load(Place::new(mem, at.clone()), ty));
+    }
+    Ok(values)
 }
 
 impl Kernels<'_> {

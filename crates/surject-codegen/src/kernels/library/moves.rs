@@ -125,6 +125,7 @@ impl Kernels<'_> {
         }
         let lanes = self.widest();
         self.shared_kernel(count, each, |maker, number| {
+            let number = maker.position(number);
             let at = maker.unravel(number, &batch);
             let mut place = Begin { from: 0.into(), to: 0.into() };
             for (d, &axis) in dims.start_index_map.iter().enumerate() {

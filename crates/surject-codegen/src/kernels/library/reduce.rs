@@ -11,9 +11,9 @@ mod merged;
 mod tasks;
 
 use super::points::{Maker, Part, elements};
+use super::vectors::{element_at, overflow};
 use super::{Kernels, Lowered};
 use crate::expression::gather::strides;
-use crate::kernels::machine::Spread;
 use surject_ir::{BinaryOp, DType, Region, Var};
 use surject_kernel::{Affine, Level, LoopKind, Mem, Place, Space, Type, Value};
 
@@ -79,8 +79,8 @@ impl Kernels<'_> {
         let out = reduction.sizes(&reduction.kept);
         let (count, terms) = (elements(&out)?, elements(&reduction.sizes(&reduction.reduced))?);
         let targets = self.call.targets;
-        if let Spread::Tasks { threads, .. } = self.machine.spread() {
-            return self.reduce_on_tasks(&reduction, threads);
+        if self.has_tasks() {
+            return self.reduce_on_tasks(&reduction);
         }
         if (1..FEW_ELEMENTS).contains(&count) && terms >= MANY_TERMS {
             let across = reduction.kept.last() == Some(&(reduction.shape.len() - 1));
@@ -198,7 +198,6 @@ fn store(maker: &mut Maker<'_>, to: &[(Mem, DType)], thread: Value, values: &[Va
 }
 
 /// The number of the element at a position in a box of these sizes.
-fn address(sizes: &[i64], at: &[Affine]) -> Option<Affine> {
-    let mut all = strides(sizes)?.into_iter().zip(at);
-    all.try_fold(Affine::from(0), |sum, (stride, place)| sum.plus(place, stride))
+fn element(sizes: &[i64], at: &[Affine]) -> Lowered<Affine> {
+    element_at(at, &strides(sizes).ok_or_else(overflow)?)
 }

@@ -7,7 +7,7 @@
 //! one: what takes long is to select.
 
 use super::points::{Maker, elements};
-use super::vectors::overflow;
+use super::vectors::{element_at, overflow};
 use super::windows::{Elements, signed};
 use super::{Kernels, Lowered};
 use crate::CodegenError;
@@ -152,9 +152,8 @@ impl Selection<'_> {
     }
 
     /// How far an element of a window lies behind the first one.
-    fn behind_first(&self, element: &[Affine]) -> Option<Affine> {
-        let mut axes = element.iter().zip(&self.steps);
-        axes.try_fold(Affine::from(0), |sum, (at, &step)| sum.plus(at, step))
+    fn behind_first(&self, element: &[Affine]) -> Lowered<Affine> {
+        element_at(element, &self.steps)
     }
 
     /// Where the first element of the windows of a side lies in the operand, whether it exists or not.
@@ -227,7 +226,7 @@ impl Selection<'_> {
                 }
             };
             guards.extend(side.exist.iter().cloned());
-            let behind = self.behind_first(element).ok_or_else(overflow)?;
+            let behind = self.behind_first(element)?;
             for (beside, own) in state.chunks_exact_mut(carried).enumerate() {
                 let behind = behind.plus(&(beside as i64).into(), 1).ok_or_else(overflow)?;
                 let at = first.plus(&behind, 1).ok_or_else(overflow)?;
@@ -259,9 +258,7 @@ impl Selection<'_> {
     /// Where the elements of the source of a side are.
     fn sent(&self, maker: &mut Maker<'_>, side: &Side<'_>) -> Lowered<Place> {
         let mem = maker.memory(Tensor::Var(self.source), Access::Read)?;
-        let mut numbers = side.number.iter().zip(&self.source_steps);
-        let at = numbers.try_fold(Affine::from(0), |sum, (at, &step)| sum.plus(at, step));
-        let at = at.ok_or_else(overflow)?;
+        let at = element_at(side.number, &self.source_steps)?;
         let lane = if side.lanes > 1 { Affine::lane(self.source_steps[side.axis]) } else { 0.into() };
         let at = at.plus(&lane, 1).ok_or_else(overflow)?;
         Ok(Place { guards: side.exist.clone(), ..Place::new(mem, at) })
@@ -301,7 +298,7 @@ impl Selection<'_> {
                 let exists = maker.b.holds(exists, 1);
                 maker.b.open_if(exists);
             }
-            let behind = self.behind_first(element).ok_or_else(overflow)?;
+            let behind = self.behind_first(element)?;
             let at = first.plus(&behind, 1).ok_or_else(overflow)?;
             let place = Place { guards: side.exist.clone(), ..Place::new(to, at) };
             let old = match init {

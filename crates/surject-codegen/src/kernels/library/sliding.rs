@@ -6,7 +6,7 @@ use super::growing::Lines;
 use super::moves::all;
 use super::points::{Maker, elements};
 use super::tasks::Share;
-use super::vectors::overflow;
+use super::vectors::{element_at, overflow};
 use super::windows::{Elements, signed};
 use super::{Kernels, Lowered};
 use crate::expression::gather::strides;
@@ -227,12 +227,6 @@ fn is_arithmetic(function: &Function, region: &Region) -> bool {
     })
 }
 
-/// The number of an element that has this position in a tensor of these strides.
-fn number(position: &[Affine], steps: &[i64]) -> Lowered<Affine> {
-    let mut axes = position.iter().zip(steps);
-    axes.try_fold(Affine::from(0), |sum, (at, &step)| sum.plus(at, step)).ok_or_else(overflow)
-}
-
 impl Windows<'_> {
     /// How many windows there are along each axis, those in lanes as one.
     fn blocks(&self) -> Vec<i64> {
@@ -302,7 +296,7 @@ impl Windows<'_> {
             }
             self.joins.joined(maker, &arguments, lanes)
         })?;
-        let to = number(&windows, &strides(self.out).ok_or_else(overflow)?)?;
+        let to = element_at(&windows, &strides(self.out).ok_or_else(overflow)?)?;
         self.joins.store(maker, &to, &stored, &values)?;
         maker.b.close_for(&[]);
         Ok(())
@@ -350,7 +344,7 @@ impl Windows<'_> {
             }
             position.push(at);
         }
-        let place = number(&position, &strides(self.shape).ok_or_else(overflow)?)?;
+        let place = element_at(&position, &strides(self.shape).ok_or_else(overflow)?)?;
         Ok(Element { place, guards, exists: all(maker, exists) })
     }
 

@@ -1,11 +1,11 @@
 //! Tasks of a CPU: how many share a kernel, and which numbers each of them goes through.
 
 use super::points::{Maker, elements};
+use super::vectors::overflow;
 use super::{Kernels, Lowered};
-use crate::CodegenError;
 use crate::kernels::machine::Spread;
 use surject_ir::BinaryOp;
-use surject_kernel::{Affine, Level, LoopKind, Type, Value};
+use surject_kernel::{Affine, Guard, Level, LoopKind, Type, Value};
 
 /// A range of numbers below `count` for each of some tasks.
 #[derive(Clone, Copy)]
@@ -51,30 +51,35 @@ impl Kernels<'_> {
         &mut self,
         points: i64,
         operations: i64,
-        body: impl FnOnce(&mut Maker<'_>, Value) -> Lowered<()>,
+        body: impl FnOnce(&mut Maker<'_>, Affine) -> Lowered<()>,
     ) -> Lowered<()> {
         /// The bytes that are worth as much as an operation.
         const BYTES: i64 = 8;
         let tasks = self.tasks(points.saturating_mul(operations).saturating_mul(BYTES), points);
         self.of_tasks(tasks, |maker, share| {
-            let at = maker.open_share(share, points)?;
-            let point = maker.position(at);
+            let point = maker.open_share(share, points)?;
             body(maker, point)
         })
     }
 }
 
 impl Maker<'_> {
+    /// Has a task this number?
+    pub(super) fn is_task(&mut self, task: Value, number: i64) -> Lowered<Value> {
+        let behind = Affine::from(task).plus(&number.into(), -1).ok_or_else(overflow)?;
+        Ok(self.b.holds(vec![Guard { expr: behind, bound: 1.into() }], 1))
+    }
+
     /// Opens the loop over the numbers below `count` that a task has: as many as any other task, or one more.
     pub(super) fn open_share(&mut self, Share { task, tasks }: Share, count: i64) -> Lowered<Affine> {
         if count % tasks == 0 {
             let each = count / tasks;
             let (own, _) = self.b.open_for(0, each, 1, LoopKind::Serial, &[]);
-            return Affine::from(own).plus(&task.into(), each).ok_or_else(too_many);
+            return Affine::from(own).plus(&task.into(), each).ok_or_else(overflow);
         }
         let mut bounds = Vec::new();
-        for number in [Affine::from(task), Affine::from(task).plus(&1.into(), 1).ok_or_else(too_many)?] {
-            let scaled = self.b.index(number.times(count).ok_or_else(too_many)?, Type::index());
+        for number in [Affine::from(task), Affine::from(task).plus(&1.into(), 1).ok_or_else(overflow)?] {
+            let scaled = self.b.index(number.times(count).ok_or_else(overflow)?, Type::index());
             let tasks = self.b.splat(surject_ir::Scalar::from_i128(surject_ir::DType::I64, tasks.into()), 1);
             bounds.push(self.b.binary(BinaryOp::Div, scaled, tasks));
         }
@@ -94,8 +99,4 @@ impl Maker<'_> {
         let digits = self.unravel(number, sizes);
         Ok(digits.into_iter().map(|digit| self.wide_position(digit)).collect())
     }
-}
-
-fn too_many() -> CodegenError {
-    CodegenError::overflow("the work of a task")
 }

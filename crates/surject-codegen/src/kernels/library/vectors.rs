@@ -1,7 +1,7 @@
 //! Neighbours in vectors, on machines of tasks.
 
-use super::Kernels;
 use super::points::Maker;
+use super::{Kernels, Lowered};
 use crate::CodegenError;
 use crate::kernels::machine::Spread;
 use surject_ir::DType;
@@ -35,6 +35,17 @@ pub(super) fn pieces(count: i64, widest: i64) -> Vec<Vectors> {
         lanes /= 2;
     }
     found
+}
+
+/// The number of the element at a position, where neighbours along the axes lie so far apart.
+pub(super) fn element_at(position: &[Affine], strides: &[i64]) -> Lowered<Affine> {
+    let mut axes = position.iter().zip(strides);
+    axes.try_fold(Affine::from(0), |sum, (at, &stride)| sum.plus(at, stride)).ok_or_else(overflow)
+}
+
+/// The elements of a vector, from its first one on.
+pub(super) fn vector_at(first: Affine, lanes: i64) -> Lowered<Affine> {
+    if lanes == 1 { Ok(first) } else { first.plus(&Affine::lane(1), 1).ok_or_else(overflow) }
 }
 
 impl Kernels<'_> {

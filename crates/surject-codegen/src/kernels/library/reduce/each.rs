@@ -3,9 +3,10 @@
 
 use super::super::points::{Maker, known};
 use super::super::scalar::ScalarFunction;
+use super::super::vectors::overflow;
 use super::super::{Kernels, Lowered};
 use super::Reduction;
-use super::merged::{Merged, Parts, digits, overflow};
+use super::merged::{Merged, Parts};
 use crate::kernels::expression::Tensor;
 use surject_ir::{DType, FieldKind};
 use surject_kernel::{Access, Affine, LoopKind, Place, Type, Value};
@@ -38,7 +39,7 @@ impl Kernels<'_> {
         let operations = work.saturating_mul(reduction.operands.len() as i64);
         self.shared_kernel(count, operations, |maker, point| {
             let mut at = vec![Affine::from(0); shape.len()];
-            for (&axis, digit) in kept.iter().zip(digits(maker, point, &out)) {
+            for (&axis, digit) in kept.iter().zip(maker.digits(point.clone(), &out)?) {
                 at[axis] = digit;
             }
             let mut values = reduction.inits(maker)?;
@@ -49,7 +50,7 @@ impl Kernels<'_> {
                 let mut of_part: Vec<Affine> = kept.iter().map(|&a| at[a].clone()).collect();
                 of_part.insert(*number, part.into());
                 let sizes = axes.sizes(&axes.kept());
-                let element = super::address(&sizes, &of_part).ok_or_else(overflow)?;
+                let element = super::element(&sizes, &of_part)?;
                 let mut arguments = carried;
                 for (&tensor, &operand) in tensors.iter().zip(reduction.operands) {
                     for part in maker.parts(operand) {
@@ -72,7 +73,6 @@ impl Kernels<'_> {
             for _ in reduced {
                 next = maker.b.close_for(&next);
             }
-            let point = maker.wide_position(point);
             let mut values = next.into_iter();
             for (&operand, place) in reduction.operands.iter().zip(by.results) {
                 for part in maker.parts(operand) {

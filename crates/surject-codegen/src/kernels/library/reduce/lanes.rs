@@ -7,13 +7,14 @@
 use super::super::order;
 use super::super::points::known;
 use super::super::scalar::ScalarFunction;
+use super::super::vectors::overflow;
 use super::super::{Kernels, Lowered};
 use super::Reduction;
-use super::merged::{Merged, digits, overflow};
+use super::merged::Merged;
 use super::tasks::literal;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::points::Maker;
-use surject_ir::{BinaryOp, DType, FieldKind, Scalar};
+use surject_ir::{DType, FieldKind, Scalar};
 use surject_kernel::{Access, Affine, Guard, LoopKind, Place, Type, Value};
 
 /// Bytes of results that are reduced side by side where they lie next to each other: pieces of rows, of which the processor
@@ -29,7 +30,6 @@ const LONGEST: i64 = 24;
 /// How results are reduced in lanes.
 pub(super) struct InLanes<'a> {
     pub(super) lanes: i64,
-    pub(super) threads: i64,
     /// Where the results go; `None`: nobody reads one.
     pub(super) results: &'a [Option<Tensor>],
 }
@@ -180,7 +180,7 @@ impl<'a> Kernels<'a> {
         let (Some(&along), Some(&inner)) = (kept.last(), axes.reduced.last()) else { return Ok(()) };
         let widest = carried.types.iter().map(|d| d.size() as i64).max().unwrap_or(1);
         let beside = match axes.strides[along] {
-            1 => neighbours(by, &out, MANY / widest) / by.lanes,
+            1 => neighbours(by.lanes, self.threads(), &out, MANY / widest) / by.lanes,
             _ => 1,
         };
         let vectors =
@@ -196,19 +196,11 @@ impl<'a> Kernels<'a> {
         let operations = terms.saturating_mul(block * vectors.row * carried.types.len() as i64);
         self.shared_kernel(count, operations, |maker, number| {
             let mut at = vec![Affine::from(0); axes.shape.len()];
-            for (&axis, digit) in kept.iter().zip(digits(maker, number, &blocks)) {
+            for (&axis, digit) in kept.iter().zip(maker.digits(number, &blocks)?) {
                 at[axis] = digit;
             }
-            let first = at[along].times(block).ok_or_else(overflow)?;
-            let begin = match length % block {
-                0 => first.clone(),
-                _ => {
-                    let [number, last] = [first.clone(), (length - block).into()].map(|n| maker.position(n));
-                    let begin = maker.b.binary(BinaryOp::Min, number, last);
-                    maker.wide_position(begin)
-                }
-            };
-            at[along] = begin.plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
+            let own = maker.block(&at[along], length, block)?;
+            at[along] = own.first.plus(&Affine::lane(1), 1).ok_or_else(overflow)?;
             let mut state = vectors.initial(maker, reduction)?;
             let (inner_axis, outer) = axes.reduced.split_last().ok_or_else(overflow)?;
             for &axis in outer {
@@ -224,12 +216,7 @@ impl<'a> Kernels<'a> {
             for _ in outer {
                 state = maker.b.close_for(&state);
             }
-            // Each result is stored once.
-            let own = match length % block {
-                0 => None,
-                _ => Some(first.plus(&begin, -1).ok_or_else(overflow)?),
-            };
-            vectors.store(maker, by, &at, own.as_ref(), &state)
+            vectors.store(maker, by, &at, &own.stored, &state)
         })
     }
 }
@@ -316,14 +303,13 @@ impl Vectors<'_> {
         })
     }
 
-    /// Stores the results. Of a last block that shares results with the one before it, which are as many as `shared` says, the
-    /// others.
+    /// Stores the results of a block, of those that `stored` says.
     fn store(
         &self,
         maker: &mut Maker<'_>,
         by: &InLanes<'_>,
         at: &[Affine],
-        shared: Option<&Affine>,
+        stored: &[Guard],
         state: &[Value],
     ) -> Lowered<()> {
         let n = self.carried.types.len();
@@ -336,12 +322,11 @@ impl Vectors<'_> {
                 let (beside, place) = (chain / self.row, chain % self.row);
                 let at = self.at(at, beside, place, 0)?;
                 let own: Vec<Affine> = kept.iter().map(|&a| at[a].clone()).collect();
-                let element = super::address(&sizes, &own).ok_or_else(overflow)?;
-                let mut guards = Vec::new();
-                if let Some(shared) = shared {
-                    let lane = Affine::lane(1).plus(&(beside * self.lanes).into(), 1);
-                    let expr = lane.and_then(|lane| lane.plus(shared, -1)).ok_or_else(overflow)?;
-                    guards.push(Guard { expr, bound: (self.lanes * self.beside).into() });
+                let element = super::element(&sizes, &own)?;
+                let mut guards = stored.to_vec();
+                for guard in &mut guards {
+                    let further = (beside * self.lanes).into();
+                    guard.expr = guard.expr.plus(&further, 1).ok_or_else(overflow)?;
                 }
                 let value = maker.b.convert(state[chain as usize * n + i], maker.b.memory_type(mem));
                 maker.b.store(Place { guards, ..Place::new(mem, element) }, value);
@@ -353,14 +338,14 @@ impl Vectors<'_> {
 
 /// How many results are reduced side by side, of `many` at most, where those of the last of these extents lie next to each
 /// other.
-fn neighbours(by: &InLanes<'_>, out: &[i64], many: i64) -> i64 {
+fn neighbours(lanes: i64, threads: i64, out: &[i64], many: i64) -> i64 {
     let length = out.last().copied().unwrap_or(1);
     let count = |beside: i64| out.iter().product::<i64>() / length.max(1) * ((length + beside - 1) / beside);
-    let mut beside = by.lanes;
+    let mut beside = lanes;
     while 2 * beside <= many.min(length) {
         let (now, next) = (count(beside), count(2 * beside));
         // What lies in two blocks is computed twice.
-        if next < by.threads || 16 * next > 9 * now {
+        if next < threads || 16 * next > 9 * now {
             break;
         }
         beside *= 2;

@@ -1,9 +1,9 @@
 //! The axes of a reduction on a machine of tasks: as few as tell apart what is kept, what is reduced, and what is a position.
 
-use super::super::points::{Maker, known};
+use super::super::points::known;
+use super::super::vectors::{element_at, overflow};
 use super::super::{Call, Lowered};
 use super::Reduction;
-use crate::CodegenError;
 use crate::expression::gather::strides;
 use surject_ir::FieldKind;
 use surject_kernel::Affine;
@@ -110,9 +110,7 @@ impl Merged {
 
     /// The number of an element.
     pub(super) fn element(&self, at: &[Affine]) -> Lowered<Affine> {
-        let mut all = self.strides.iter().zip(at);
-        let sum = all.try_fold(Affine::from(0), |sum, (&stride, place)| sum.plus(place, stride));
-        sum.ok_or_else(overflow)
+        element_at(at, &self.strides)
     }
 
     /// A reduction of few long lines as one of many parts of them, all of the same length; the ends of the lines are left. Of
@@ -147,14 +145,4 @@ impl Merged {
         };
         (length >= lanes).then_some(Parts { axes, number: at, elements: parts * length })
     }
-}
-
-pub(super) fn overflow() -> CodegenError {
-    CodegenError::overflow("a position")
-}
-
-/// The position in each axis of a box of these sizes, as numbers of addresses.
-pub(super) fn digits(maker: &mut Maker<'_>, number: surject_kernel::Value, sizes: &[i64]) -> Vec<Affine> {
-    let at = maker.unravel(number, sizes);
-    at.into_iter().map(|at| maker.wide_position(at)).collect()
 }

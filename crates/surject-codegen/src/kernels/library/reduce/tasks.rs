@@ -19,13 +19,13 @@ use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, 
 const ELEMENT: usize = 4;
 
 impl Kernels<'_> {
-    /// A reduction on a machine of tasks, so many threads of which run at once.
-    pub(super) fn reduce_on_tasks(&mut self, reduction: &Reduction<'_>, threads: i64) -> Lowered<()> {
+    /// A reduction on a machine of tasks.
+    pub(super) fn reduce_on_tasks(&mut self, reduction: &Reduction<'_>) -> Lowered<()> {
         /// Vectors for every thread; fewer elements are less than the parts of lines.
         const VECTORS: i64 = 2;
         let function = ScalarFunction::of(self.call.function, reduction.join)?;
         let axes = Merged::of(&self.call, reduction)?;
-        let lanes = (self.machine.vector_bytes() / ELEMENT) as i64;
+        let (lanes, threads) = ((self.machine.vector_bytes() / ELEMENT) as i64, self.threads());
         let fits = |&v: &Var| !self.dtype(v).is_complex() && self.dtype(v).size() <= 8;
         let is_empty = reduction.shape.contains(&0);
         let in_lanes =
@@ -44,9 +44,14 @@ impl Kernels<'_> {
         let cut = (in_lanes && function.chooses() && (are_few || neighbours < lanes))
             .then(|| axes.clone().with_short_rows(lanes).cut(lanes, threads, size));
         match cut.flatten() {
-            Some(parts) => self.reduce_parts(reduction, &function, &axes, &parts, (&results, threads)),
+            Some(parts) => self.reduce_parts(
+                reduction,
+                &function,
+                (&axes, &parts),
+                &InLanes { lanes, results: &results },
+            ),
             None if in_lanes && neighbours >= lanes => {
-                let by = InLanes { lanes, threads, results: &results };
+                let by = InLanes { lanes, results: &results };
                 self.reduce_in_lanes(reduction, &function, &lined, &by)
             }
             None => {
@@ -61,16 +66,14 @@ impl Kernels<'_> {
         &mut self,
         reduction: &Reduction<'_>,
         function: &ScalarFunction,
-        axes: &Merged,
-        parts: &Parts,
-        (results, threads): (&[Option<Tensor>], i64),
+        (axes, parts): (&Merged, &Parts),
+        &InLanes { lanes, results }: &InLanes<'_>,
     ) -> Lowered<()> {
         let sizes: Vec<u64> = parts.axes.sizes(&parts.axes.kept()).iter().map(|&n| n as u64).collect();
         let types = reduction.operands.iter().map(|&v| TensorType::new(self.dtype(v), Space::of(&sizes)));
         let types: Vec<TensorType> = types.collect();
         let own: Vec<Option<Tensor>> = types.into_iter().map(|ty| Some(self.temporary(ty))).collect();
-        let lanes = (self.machine.vector_bytes() / ELEMENT) as i64;
-        self.reduce_in_lanes(reduction, function, &parts.axes, &InLanes { lanes, threads, results: &own })?;
+        self.reduce_in_lanes(reduction, function, &parts.axes, &InLanes { lanes, results: &own })?;
         let of_parts: Vec<Tensor> = own.into_iter().flatten().collect();
         let each = Each { axes, parts: Some((parts, &of_parts)), results };
         self.reduce_each(reduction, function, &each)

@@ -5,16 +5,15 @@
 //! does. So nothing is gained where tasks share the elements instead.
 
 use super::in_order::{Destination, InOrder};
-use super::lines::vector_at;
 use crate::CodegenError;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::moves::parts_shape;
 use crate::kernels::library::points::{Maker, elements};
-use crate::kernels::library::vectors::{Vectors, overflow, pieces};
+use crate::kernels::library::vectors::{Vectors, overflow, pieces, vector_at};
 use crate::kernels::library::{Kernels, Lowered};
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, DType, Scalar, TensorType, Var};
-use surject_kernel::{Access, Affine, Guard, Level, LoopKind, Place, Type, Value};
+use surject_kernel::{Access, Affine, Level, LoopKind, Place, Type, Value};
 
 /// Fewer elements of updates are not worth a second task.
 const LEAST_SHARED: i64 = 16_384;
@@ -114,12 +113,6 @@ impl InOrder<'_> {
 }
 
 impl Maker<'_> {
-    /// Has a task this number?
-    pub(super) fn is_task(&mut self, task: Value, number: i64) -> Lowered<Value> {
-        let behind = Affine::from(task).plus(&number.into(), -1).ok_or_else(overflow)?;
-        Ok(self.b.holds(vec![Guard { expr: behind, bound: 1.into() }], 1))
-    }
-
     /// Does something for vectors that cover so many elements.
     fn each_vector(
         &mut self,

@@ -12,7 +12,7 @@ use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::moves::batch_axis;
 use crate::kernels::library::points::{Maker, elements};
-use crate::kernels::library::vectors::overflow;
+use crate::kernels::library::vectors::{element_at, overflow};
 use crate::kernels::library::{Kernels, Lowered};
 use crate::kernels::machine::FarBytes;
 use surject_ir::{BinaryOp, DType, Scalar, Var};
@@ -287,13 +287,13 @@ impl<'a> InOrder<'a> {
         for (&axis, &d) in self.scatter.window_dims.iter().zip(&dims.update_window_dims) {
             position[axis] = position[axis].plus(&number[d], 1).ok_or_else(overflow)?;
         }
-        let update = sum(number, &self.of_update)?;
+        let update = element_at(number, &self.of_update)?;
         Ok(Located { position, named, update })
     }
 
     /// The element of a target.
     pub(super) fn target(&self, located: &Located) -> Lowered<Affine> {
-        sum(&located.position, &self.of_target)
+        element_at(&located.position, &self.of_target)
     }
 
     /// What must hold of a position along these axes.
@@ -358,12 +358,6 @@ fn close(maker: &mut Maker<'_>, opened: bool) {
     }
 }
 
-/// The number of an element whose position is known.
-fn sum(position: &[Affine], strides: &[i64]) -> Lowered<Affine> {
-    let mut all = position.iter().zip(strides);
-    all.try_fold(Affine::from(0), |sum, (at, &stride)| sum.plus(at, stride)).ok_or_else(overflow)
-}
-
 impl Scatter<'_> {
     /// How many of the last axes of the updates are the last axes of the inputs, whole, wherever an update goes.
     fn whole_axes(&self) -> usize {
@@ -400,7 +394,7 @@ impl Scatter<'_> {
         if along < shape.len() {
             position.insert(along, (component as i64).into());
         }
-        let at = sum(&position, &strides(&shape).ok_or_else(overflow)?)?;
+        let at = element_at(&position, &strides(&shape).ok_or_else(overflow)?)?;
         let mem = maker.memory(self.indices, Access::Read)?;
         let ty = Type::scalar(maker.ty(self.indices)?.dtype);
         Ok(maker.b.load(Place::new(mem, at), ty))

@@ -4,7 +4,7 @@ use super::Scatter;
 use super::in_order::Destination;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::points::{Maker, elements};
-use crate::kernels::library::vectors::{Vectors, overflow, pieces};
+use crate::kernels::library::vectors::{Vectors, overflow, pieces, vector_at};
 use crate::kernels::library::{Kernels, Lowered};
 use surject_ir::Var;
 use surject_kernel::{Access, Affine, LoopKind, Place, Type, Value};
@@ -187,11 +187,6 @@ fn join_vector(
         maker.b.store(place, value);
     }
     Ok(())
-}
-
-/// The elements of a vector, from its first one on.
-pub(super) fn vector_at(first: Affine, lanes: i64) -> Lowered<Affine> {
-    if lanes == 1 { Ok(first) } else { first.plus(&Affine::lane(1), 1).ok_or_else(overflow) }
 }
 
 impl Kernels<'_> {
