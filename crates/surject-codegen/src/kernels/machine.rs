@@ -42,10 +42,10 @@ pub enum Spread {
     },
 }
 
-/// Of a tensor of more bytes it pays to prefetch what indices choose of it.
+/// Of a tensor of more bytes it pays to prefetch what indices choose of it, and pieces of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarBytes {
-    /// Where they choose lines.
+    /// Where they choose lines, and pieces of rows.
     pub of_lines: i64,
     /// Where they choose elements.
     pub of_elements: i64,
@@ -91,7 +91,7 @@ pub trait Machine {
         0
     }
 
-    /// From which size on library operations prefetch what indices choose of a tensor.
+    /// From which size on library operations prefetch what indices choose of a tensor, and pieces of its rows.
     fn far_bytes(&self) -> FarBytes {
         FarBytes::NONE
     }

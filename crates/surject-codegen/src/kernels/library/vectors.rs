@@ -5,7 +5,10 @@ use super::{Kernels, Lowered};
 use crate::CodegenError;
 use crate::kernels::machine::Spread;
 use surject_ir::DType;
-use surject_kernel::{Affine, Value};
+use surject_kernel::{Affine, Mem, Op, Value, Wanted};
+
+/// The bytes of a line of the caches.
+const CACHE_LINE: i64 = 64;
 
 pub(super) fn overflow() -> CodegenError {
     CodegenError::overflow("a position")
@@ -66,5 +69,19 @@ impl Maker<'_> {
     /// A position as a part of an address.
     pub(super) fn wide_position(&mut self, at: Value) -> Affine {
         self.b.convert(at, DType::I64).into()
+    }
+
+    /// Prefetches the lines of the caches with these neighbours, from the first one on.
+    pub(super) fn prefetch(&mut self, mem: Mem, first: &Affine, elements: i64, wanted: Wanted) -> Lowered<()> {
+        let size = self.b.memory_type(mem).size() as i64;
+        let bytes = elements * size;
+        // Lines that begin anywhere may have their last element in one more line of the caches.
+        let ends = bytes % CACHE_LINE != 0 && CACHE_LINE % bytes != 0;
+        let last = ends.then_some(elements - 1);
+        for element in (0..elements).step_by((CACHE_LINE / size) as usize).chain(last) {
+            let at = first.plus(&element.into(), 1).ok_or_else(overflow)?;
+            self.b.effect(Op::Prefetch { mem, at, wanted });
+        }
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::kernels::library::vectors::{element_at, overflow};
 use crate::kernels::library::{Kernels, Lowered};
 use crate::kernels::machine::FarBytes;
 use surject_ir::{BinaryOp, DType, Scalar, Var};
-use surject_kernel::{Access, Affine, Guard, Level, LoopKind, Mem, Op, Place, Type, Value, Wanted};
+use surject_kernel::{Access, Affine, Guard, Level, LoopKind, Mem, Place, Type, Value, Wanted};
 
 /// Updates of a batch that are written out, one after the other. A processor predicts by the address of an instruction whether a
 /// load depends on a store before it. With one instruction for all updates this prediction is often wrong.
@@ -28,9 +28,6 @@ const SHARED_COPY: i64 = 1 << 18;
 /// Bytes between an update and the one that is prefetched meanwhile, and the most updates in between.
 const AHEAD: i64 = 4096;
 const MOST_AHEAD: i64 = 128;
-
-/// The bytes of a line of the caches.
-const CACHE_LINE: i64 = 64;
 
 /// A loop over the updates.
 #[derive(Clone, Copy, Debug)]
@@ -338,14 +335,7 @@ impl<'a> InOrder<'a> {
             let located = self.locate(maker, &number)?;
             let at = self.target(&located)?.plus(&destination.first, 1);
             let at = at.and_then(|at| at.plus(&self.line.first, 1)).ok_or_else(overflow)?;
-            let prefetched = bytes.min(AHEAD);
-            // Lines that begin anywhere may have their last element in one more line of the caches.
-            let ends = prefetched % CACHE_LINE != 0 && CACHE_LINE % prefetched != 0;
-            let last = ends.then_some(prefetched / size - 1);
-            for element in (0..prefetched / size).step_by((CACHE_LINE / size) as usize).chain(last) {
-                let at = at.plus(&element.into(), 1).ok_or_else(overflow)?;
-                maker.b.effect(Op::Prefetch { mem: destination.mem, at, wanted: Wanted::Soon });
-            }
+            maker.prefetch(destination.mem, &at, bytes.min(AHEAD) / size, Wanted::Soon)?;
         }
         Ok(())
     }
