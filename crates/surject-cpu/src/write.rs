@@ -30,13 +30,14 @@ mod control;
 mod convert;
 mod matrix;
 mod memory;
+mod nans;
 mod pointers;
 mod value;
 
 use crate::Cpu;
 use memory::Stack;
 use pointers::Addresses;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use surject_codegen::code::{self, Builder, Declaration, Elem, Function, Item, Linkage, Module, Type};
 use surject_codegen::kernels::mlir::Done;
 use surject_codegen::kernels::native::Tasks;
@@ -130,6 +131,8 @@ struct Writer<'k> {
     kernel: &'k Kernel,
     b: Builder,
     values: HashMap<Value, code::Value>,
+    /// The `f32` values whose NaNs have an empty lower half.
+    short_nans: HashSet<Value>,
     /// The addresses of memory.
     memory: HashMap<Mem, code::Value>,
     /// The functions of the runtime that it calls.
@@ -151,6 +154,7 @@ impl<'k> Writer<'k> {
             kernel,
             b,
             values: HashMap::new(),
+            short_nans: HashSet::new(),
             memory: HashMap::new(),
             calls: BTreeSet::new(),
             is_past: false,

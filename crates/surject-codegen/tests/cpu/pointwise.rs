@@ -256,6 +256,40 @@ fn halves_round_to_nearest() {
     }
 }
 
+/// What is not a number stays so when it is rounded to a half: of those that arithmetic on halves makes or is given the lower half
+/// is empty, of other `f32` values it may be all there is.
+#[test]
+fn halves_that_are_no_numbers_stay_so() {
+    let halves: Vec<Scalar> = (0..=u16::MAX)
+        .map(|bits| Scalar::from_bits(DType::BF16, bits.into()))
+        .filter(|x| x.as_f64().is_nan() || x.as_f64().is_infinite() || x.bits() % 0x100 == 0)
+        .collect();
+    let n = halves.len();
+    let words: Vec<Scalar> = (0..n as u128)
+        .map(|k| match k % 4 {
+            0 => 0x7f80_0001 + k,
+            1 => 0xffff_ffff - k,
+            2 => 0xff80_0000 + (k << 14) % 0x80_0000,
+            _ => 0x3f80_7fff + k,
+        })
+        .map(|bits| Scalar::from_bits(DType::F32, bits))
+        .collect();
+    let text = format!(
+        "func main(x: bf16[{n}], w: f32[{n}]) -> (a, b, c, d, e, f) {{
+  a : bf16[{n}] =: over i<{n}: x[i] * 1.296875bf16 + x[{last} - i]
+  b : bf16[{n}] =: over i<{n}: max(x[i], x[{last} - i]) - min(x[i], 0.0bf16)
+  c : bf16[{n}] =: over i<{n}: sqrt(x[i]) / x[{last} - i]
+  d : bf16[{n}] =: over i<{n}: select(x[i] < 2.0bf16, neg(x[i]), abs(x[i]) + inf_bf16)
+  e : bf16[{n}] =: over i<{n}: bf16(w[i])
+  f : bf16[{n}] =: over i<{n}: bf16(w[i] + f32(x[i]))
+}}
+",
+        last = n - 1
+    );
+    let program = surject_ir::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    check_with(program.functions[0].clone(), 0.0, Some(vec![line(&halves), line(&words)]));
+}
+
 #[test]
 fn conversions_and_exact_operations() {
     for dtype in DType::ALL.into_iter().filter(|d| !d.is_complex()) {

@@ -225,8 +225,12 @@ impl<'k> Writer<'k> {
             KernelOp::MatMul { .. } => Err("a matrix product of several warps, which a GPU has".into()),
             _ => {
                 let result = *results.first().ok_or("an operation without a result")?;
-                let value = self.pure(op, self.ty(result))?;
+                let ty = self.ty(result);
+                let value = self.pure(op, ty)?;
                 self.values.insert(result, value);
+                if self.has_short_nans(op, ty) {
+                    self.short_nans.insert(result);
+                }
                 Ok(())
             }
         }

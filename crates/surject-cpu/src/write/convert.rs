@@ -52,21 +52,36 @@ impl Writer<'_> {
     /// An `f32` as the bits of the nearest `bf16`, of two the even one. A NaN stays a NaN, with the upper bits that it had.
     fn halved(&mut self, value: code::Value, lanes: usize) -> code::Value {
         let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
-        let [sixteen, one, below, quiet] =
-            [16, 1, 0x7fff, 0x40].map(|number| self.b.splat(Elem::I32, number, lanes));
+        let rounded = self.nearest(value, lanes);
+        let bits = self.b.op(Op::cast("arith.bitcast", value, floats, words));
+        let [sixteen, quiet] = [16, 0x40].map(|number| self.b.splat(Elem::I32, number, lanes));
+        let upper = self.b.op(Op::same("arith.shrui", [bits, sixteen], words));
+        let nan = self.b.op(Op::same("arith.ori", [upper, quiet], words));
+        let sides = [value, value];
+        let is_nan = self.b.op(Op::Compare { name: "arith.cmpf", predicate: "uno", sides, ty: floats });
+        let condition = (is_nan, Type::truths(floats));
+        let chosen = self.b.op(Op::Select { condition, values: [nan, rounded], ty: words });
+        self.b.op(Op::cast("arith.trunci", chosen, words, Elem::I16.ty(lanes)))
+    }
+
+    /// The same of a value whose NaNs have an empty lower half.
+    pub(super) fn halved_as_number(&mut self, value: code::Value, lanes: usize) -> code::Value {
+        let rounded = self.nearest(value, lanes);
+        self.b.op(Op::cast("arith.trunci", rounded, Elem::I32.ty(lanes), Elem::I16.ty(lanes)))
+    }
+
+    /// The upper half of an `f32`, rounded to nearest, of two to the even one, in the lower half of a word. Of a NaN whose lower
+    /// half is not empty it may be an infinity.
+    fn nearest(&mut self, value: code::Value, lanes: usize) -> code::Value {
+        let (words, floats) = (Elem::I32.ty(lanes), Elem::F32.ty(lanes));
+        let [sixteen, one, below] = [16, 1, 0x7fff].map(|number| self.b.splat(Elem::I32, number, lanes));
         let bits = self.b.op(Op::cast("arith.bitcast", value, floats, words));
         let mut word = |name, a, b| self.b.op(Op::same(name, [a, b], words));
         let upper = word("arith.shrui", bits, sixteen);
         let odd = word("arith.andi", upper, one);
         let up = word("arith.addi", bits, below);
         let up = word("arith.addi", up, odd);
-        let rounded = word("arith.shrui", up, sixteen);
-        let nan = word("arith.ori", upper, quiet);
-        let sides = [value, value];
-        let is_nan = self.b.op(Op::Compare { name: "arith.cmpf", predicate: "uno", sides, ty: floats });
-        let condition = (is_nan, Type::truths(floats));
-        let chosen = self.b.op(Op::Select { condition, values: [nan, rounded], ty: words });
-        self.b.op(Op::cast("arith.trunci", chosen, words, Elem::I16.ty(lanes)))
+        word("arith.shrui", up, sixteen)
     }
 
     /// Floats in lanes as integers: towards zero, the nearest integer there is, and 0 for what is not a number. LLVM's

@@ -63,6 +63,9 @@ impl Writer<'_> {
     /// Operations that give values another type, or move lanes.
     fn moved(&mut self, op: &KernelOp, ty: surject_kernel::Type) -> Done<code::Value> {
         Ok(match op {
+            KernelOp::Convert(x) if ty.dtype == DType::BF16 && self.short_nans.contains(x) => {
+                self.halved_as_number(self.value(*x)?, ty.lanes)
+            }
             KernelOp::Convert(x) => self.converted(self.value(*x)?, self.ty(*x), ty.dtype)?,
             KernelOp::Bitcast(x) => {
                 let (value, from) = (self.value(*x)?, of(self.ty(*x)));

@@ -72,7 +72,13 @@ impl Maker<'_> {
     }
 
     /// Prefetches the lines of the caches with these neighbours, from the first one on.
-    pub(super) fn prefetch(&mut self, mem: Mem, first: &Affine, elements: i64, wanted: Wanted) -> Lowered<()> {
+    pub(super) fn prefetch(
+        &mut self,
+        mem: Mem,
+        first: &Affine,
+        elements: i64,
+        wanted: Wanted,
+    ) -> Lowered<()> {
         let size = self.b.memory_type(mem).size() as i64;
         let bytes = elements * size;
         // Lines that begin anywhere may have their last element in one more line of the caches.
