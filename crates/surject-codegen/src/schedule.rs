@@ -34,9 +34,10 @@ pub struct ReducePlan {
 /// Elements that lie at most so far apart are taken from vectors that hold all that is between them.
 pub(crate) const NEAR: i64 = 8;
 
-/// The schedule of a kernel.
+/// How a kernel would run as rows, element by element or in lanes along the last loop: what planning estimates and compares.
+/// (The schedules by which code is made are those of [`crate::kernels::schedule`].)
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct RowSchedule {
     /// The loops over the output, outermost first.
     pub order: Vec<LoopId>,
     /// The lanes in which the last loop is done; 1: none.
@@ -49,7 +50,7 @@ pub struct Schedule {
     pub cycles: f64,
 }
 
-impl Schedule {
+impl RowSchedule {
     /// Is every loop over the output one of `order`, and the last one done element by element or in lanes, which are loaded as
     /// they lie?
     pub fn is_plain(&self) -> bool {
@@ -374,7 +375,7 @@ pub fn output_order(outer: &[LoopId], dag: &Dag, outputs: &[Output]) -> Vec<Loop
 type Vectors = (LoopId, usize);
 
 /// Chooses the schedule of a kernel that evaluates its outputs point by point: the loop that is best done in lanes is.
-pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> Schedule {
+pub fn choose(dag: &Dag, outputs: &[Output], outer: &[LoopId], target: &Target) -> RowSchedule {
     let kernel = Points::of(dag, outputs, outer, target);
     let (cycles, vector) = kernel.vectors();
     let moved = traffic(dag, outputs) / BYTES_A_CYCLE;

@@ -9,7 +9,7 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::refused::{Fit, Refused, need};
-use crate::schedule::{self, Schedule, node_cost};
+use crate::schedule::{self, RowSchedule, node_cost};
 
 /// Cycles of scalar code that storing a result and loading it are worth, and those of a kernel more.
 const MOVED: f64 = 2.0;
@@ -25,7 +25,7 @@ pub fn find(
     dag: &Dag,
     outputs: &[Output],
     outer: &[LoopId],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
 ) -> Fit<Vec<NodeId>> {
     let [output] = outputs else { return Err(Refused("there are several results")) };

@@ -15,7 +15,7 @@ use crate::planned::rows;
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::scan;
 use crate::schedule::units::outside;
-use crate::schedule::{self, Schedule, halo, product, split_reduction};
+use crate::schedule::{self, RowSchedule, halo, product, split_reduction};
 use surject_index::Space;
 use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, TensorType};
 
@@ -23,7 +23,7 @@ use surject_ir::{AccOp, BinaryOp, FieldId, FieldKind, TensorType};
 struct Attempt {
     field: FieldId,
     whole: Pulled,
-    schedule: Schedule,
+    schedule: RowSchedule,
 }
 
 const ROWS_IN_LANES: &str =

@@ -6,7 +6,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::schedule::refused::{Fit, Refused};
-use crate::schedule::{Schedule, node_cost};
+use crate::schedule::{RowSchedule, node_cost};
 use std::collections::HashSet;
 
 /// How often a value is computed for every time that it must be.
@@ -25,7 +25,7 @@ const MOST_STRIDED: f64 = 65_536.0;
 pub fn find(
     dag: &Dag,
     outputs: &[Output],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
     first: Buf,
 ) -> Fit<(NodeId, Option<LoopId>)> {
@@ -59,7 +59,7 @@ pub fn find(
 }
 
 /// Is it an element of which neighbours in the lanes lie apart?
-fn is_strided(dag: &Dag, n: NodeId, schedule: &Schedule, lane: LoopId, first: Buf) -> bool {
+fn is_strided(dag: &Dag, n: NodeId, schedule: &RowSchedule, lane: LoopId, first: Buf) -> bool {
     let Node::Load { buf, address, guards } = &dag[n].node else { return false };
     !schedule.is_transposition && guards.is_empty() && address.coeff(lane).abs() > 1 && *buf < first
 }
@@ -70,7 +70,7 @@ fn outside(dag: &Dag, n: NodeId) -> bool {
 }
 
 /// The loops around the operands of a node, which stands inside others.
-fn inside(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> Vec<LoopId> {
+fn inside(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &RowSchedule) -> Vec<LoopId> {
     let Node::Reduce { loops, .. } = &dag[n].node else { return around.to_vec() };
     let mut inside = around[..dag[n].deps.depth(around)].to_vec();
     inside.extend(schedule.reductions.get(&n).map_or(loops, |plan| &plan.order));
@@ -83,7 +83,7 @@ fn runs(dag: &Dag, deps: LoopSet, around: &[LoopId]) -> f64 {
 }
 
 /// The cycles of scalar code in a value, as often as it is computed.
-fn work(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &Schedule) -> f64 {
+fn work(dag: &Dag, n: NodeId, around: &[LoopId], schedule: &RowSchedule) -> f64 {
     let own = |n: NodeId| node_cost(dag, n) * runs(dag, dag[n].deps, around);
     let direct = dag.reachable(&[n]);
     let bodies = direct.iter().filter(|&&r| matches!(dag[r].node, Node::Reduce { .. })).map(|&r| {

@@ -21,7 +21,7 @@ use crate::planned::kernel::{Form, Kernel};
 use crate::planned::rows;
 use crate::schedule::refused::{Fit, Refused};
 use crate::schedule::units::{Grain, outside, units};
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, RowSchedule};
 use crate::{CodegenError, Target};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -352,7 +352,7 @@ impl<'a> Stores<'a> {
         &self,
         dag: &Dag,
         outputs: &[Output],
-        schedule: &Schedule,
+        schedule: &RowSchedule,
         top: FieldId,
     ) -> Fit<FieldId> {
         let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();

@@ -13,7 +13,7 @@ use crate::machine::elem::Elem;
 use crate::normalise::pulled::Pulled;
 use crate::planned::rows;
 use crate::schedule::columns::Columns;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, RowSchedule};
 
 /// What a kernel was made from.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub enum Recipe {
         /// What is written.
         outputs: Vec<Output>,
         /// How.
-        schedule: Schedule,
+        schedule: RowSchedule,
         /// The loops that may be cut.
         free: LoopSet,
     },
@@ -295,7 +295,7 @@ impl Recipe {
         let cycles = points as f64 * nodes.iter().map(|&n| schedule::node_cost(dag, n)).sum::<f64>();
         let size = outputs.iter().map(|o| Elem::in_memory(dag[o.root].dtype).size()).max()?;
         let lost = cycles * (1.0 - 1.0 / (target.vector_bytes / size).max(1) as f64);
-        let schedule = Schedule { lanes: 1, ..schedule.clone() };
+        let schedule = RowSchedule { lanes: 1, ..schedule.clone() };
         let (dag, outputs, free) = (dag.clone(), outputs.clone(), *free);
         Some((Recipe::Row { dag, outputs, schedule, free }, lost))
     }

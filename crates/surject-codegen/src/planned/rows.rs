@@ -8,17 +8,17 @@ use crate::normalise::pulled::Pulled;
 use crate::planned::in_place;
 use crate::planned::kernel::{Kernel, written};
 use crate::planned::recipe::Recipe;
-use crate::schedule::Schedule;
+use crate::schedule::RowSchedule;
 use std::sync::Arc;
 
 /// A kernel whose work may be cut along the loops of `free`.
-pub(crate) fn whole(dag: Dag, outputs: Vec<Output>, schedule: Schedule, free: LoopSet) -> Kernel {
+pub(crate) fn whole(dag: Dag, outputs: Vec<Output>, schedule: RowSchedule, free: LoopSet) -> Kernel {
     let kernel = alone(dag.clone(), outputs.clone(), &schedule);
     Kernel { recipe: Some(Arc::new(Recipe::Row { dag, outputs, schedule, free })), ..kernel }
 }
 
 /// A kernel of which no part runs together with others.
-pub(crate) fn alone(dag: Dag, outputs: Vec<Output>, schedule: &Schedule) -> Kernel {
+pub(crate) fn alone(dag: Dag, outputs: Vec<Output>, schedule: &RowSchedule) -> Kernel {
     let roots: Vec<NodeId> = outputs.iter().map(|o| o.root).collect();
     let buffers = buffers(&dag, &written(&outputs), &roots);
     let last = schedule.order.last().copied();

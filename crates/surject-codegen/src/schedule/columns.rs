@@ -9,7 +9,7 @@ use crate::machine::elem::Elem;
 use crate::schedule::refused::{Fit, Refused, need};
 use crate::schedule::split_reduction::{self, Parts};
 use crate::schedule::written::LINE;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, RowSchedule};
 use surject_ir::{AccOp, DType, FieldId};
 
 /// Rows that are joined at a time.
@@ -28,7 +28,7 @@ pub fn find(
     dag: &Dag,
     outputs: &[Output],
     outer: &[LoopId],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
 ) -> Fit<(NodeId, FieldId)> {
     /// Shorter rows are few registers.
@@ -89,7 +89,7 @@ pub struct Columns {
     /// The reduction of all rows.
     pub(crate) whole: NodeId,
     /// How: the loop over rows is the first.
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: RowSchedule,
     /// The reduction.
     pub(crate) op: AccOp,
     pub(crate) field: FieldId,

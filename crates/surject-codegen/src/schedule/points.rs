@@ -6,7 +6,7 @@ use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::machine::elem::Elem;
 use crate::schedule::{
-    Chooser, ReducePlan, Schedule, Vectors, copies, cover, keep_step, output_order, share, together,
+    Chooser, ReducePlan, RowSchedule, Vectors, copies, cover, keep_step, output_order, share, together,
     whole_row, widest,
 };
 use std::collections::HashMap;
@@ -123,8 +123,8 @@ impl<'a> Points<'a> {
     }
 
     /// A schedule of loops element by element.
-    pub(super) fn scalar(&self, cycles: f64) -> Schedule {
-        Schedule {
+    pub(super) fn scalar(&self, cycles: f64) -> RowSchedule {
+        RowSchedule {
             order: self.order.clone(),
             lanes: 1,
             is_transposition: false,
@@ -134,7 +134,7 @@ impl<'a> Points<'a> {
     }
 
     /// Does a loop of a schedule in lanes.
-    pub(super) fn vectorise(&self, schedule: &mut Schedule, (l, lanes): Vectors) {
+    pub(super) fn vectorise(&self, schedule: &mut RowSchedule, (l, lanes): Vectors) {
         let (dag, target) = (self.chooser.dag, self.chooser.target);
         let reductions: Vec<NodeId> = self.bodies.iter().map(|b| b.0).collect();
         schedule.order.retain(|&k| k != l);

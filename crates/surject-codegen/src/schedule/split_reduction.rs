@@ -7,7 +7,7 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use crate::expression::output::Output;
 use crate::expression::rewrite::{Rewriter, substituted};
 use crate::schedule::refused::{Fit, Refused, need};
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, RowSchedule};
 use std::collections::HashMap;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId};
 
@@ -46,7 +46,7 @@ pub fn several(
     dag: &Dag,
     outputs: &[Output],
     outer: &[LoopId],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
 ) -> Fit<FieldId> {
     let product = |loops: &[LoopId]| loops.iter().map(|&l| dag.extent(l)).product::<i64>();
@@ -75,7 +75,7 @@ pub fn cut(
     dag: &Dag,
     outputs: &[Output],
     outer: &[LoopId],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
     buf: Buf,
 ) -> Fit<Parts> {

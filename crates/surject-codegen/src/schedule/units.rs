@@ -4,7 +4,7 @@ use crate::Target;
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Dag, Node, NodeId};
 use crate::expression::output::Output;
-use crate::schedule::Schedule;
+use crate::schedule::RowSchedule;
 
 /// How the units of work are cut.
 pub(crate) struct Units {
@@ -43,7 +43,7 @@ impl Grain {
 pub(crate) fn outside(
     dag: &Dag,
     outputs: &[Output],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
     free: LoopSet,
 ) -> LoopSet {
@@ -68,7 +68,7 @@ pub(crate) fn outside(
 pub(crate) fn units(
     dag: &Dag,
     order: &[LoopId],
-    schedule: &Schedule,
+    schedule: &RowSchedule,
     target: &Target,
     (free, grain): (LoopSet, &Grain),
 ) -> Units {

@@ -7,7 +7,7 @@
 use super::points::Maker;
 use super::sliding::Joins;
 use super::tasks::Share;
-use super::vectors::overflow;
+use super::vectors::{are_pages, overflow};
 use super::{Kernels, Lowered};
 use crate::kernels::expression::Tensor;
 use surject_ir::{Var, Window};
@@ -302,8 +302,6 @@ impl Kernels<'_> {
         const PIECE: i64 = 64;
         /// Pieces in several registers do not wait for each other.
         const REGISTERS: i64 = 4;
-        /// What lies so many bytes apart meets in one place of a cache.
-        const PAGE: i64 = 4096;
         let &Lines { outer, length, inner, .. } = lines;
         let widest = self.widest();
         if widest < 2 {
@@ -314,7 +312,7 @@ impl Kernels<'_> {
             let lanes = if length >= PIECE * wide { wide } else { widest };
             let size = self.call.targets.iter().map(|&t| self.call.function.ty(t).dtype.size()).max();
             let mut piece = length / lanes / widest * widest;
-            if piece * size.unwrap_or(1) as i64 % PAGE == 0 {
+            if are_pages(piece * size.unwrap_or(1) as i64) {
                 piece -= widest;
             }
             if piece > 0 {

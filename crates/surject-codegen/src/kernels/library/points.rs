@@ -394,14 +394,34 @@ impl Part {
 
 /// The field that a variable is assigned, if every element of it is known by its position.
 pub(super) fn known(function: &Function, var: Var) -> Option<&FieldKind> {
+    let &StatementKind::Store { field, .. } = setting(function, var)? else { return None };
+    let kind = &function.fields[field].kind;
+    let is_known = matches!(kind, FieldKind::Const(_) | FieldKind::Index { .. });
+    Some(kind).filter(|_| is_known && !function.ty(var).dtype.is_complex())
+}
+
+/// The number that all elements of a variable are, if it is written out.
+pub(super) fn literal(function: &Function, var: Var) -> Option<Scalar> {
+    match setting(function, var)? {
+        &StatementKind::Store { field, .. } => match function.fields[field].kind {
+            FieldKind::Const(value) => Some(value),
+            _ => None,
+        },
+        StatementKind::Constant { value, .. } => (value.len() == 1).then(|| value.get(0)),
+        _ => None,
+    }
+}
+
+/// The assignment or the constant that sets a variable.
+fn setting(function: &Function, var: Var) -> Option<&StatementKind> {
     let mut work = vec![&function.body];
     while let Some(block) = work.pop() {
         for statement in &block.statements {
-            match statement.kind {
-                StatementKind::Store { target, field } if target == var => {
-                    let kind = &function.fields[field].kind;
-                    let is_known = matches!(kind, FieldKind::Const(_) | FieldKind::Index { .. });
-                    return Some(kind).filter(|_| is_known && !function.ty(var).dtype.is_complex());
+            match &statement.kind {
+                kind @ (StatementKind::Store { target, .. } | StatementKind::Constant { target, .. })
+                    if *target == var =>
+                {
+                    return Some(kind);
                 }
                 _ => work.extend(statement.regions().iter().map(|r| &r.body)),
             }

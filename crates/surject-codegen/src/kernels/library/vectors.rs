@@ -14,6 +14,12 @@ pub(super) fn overflow() -> CodegenError {
     CodegenError::overflow("a position")
 }
 
+/// Do pieces that lie so many bytes apart meet in one set of a cache?
+pub(super) fn are_pages(bytes: i64) -> bool {
+    const PAGE: i64 = 4096;
+    bytes % PAGE == 0
+}
+
 /// Neighbours in vectors of one width.
 #[derive(Clone, Copy)]
 pub(super) struct Vectors {

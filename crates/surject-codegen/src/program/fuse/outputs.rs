@@ -14,7 +14,7 @@ use crate::planned::recipe::Recipe;
 use crate::planned::rows;
 use crate::program::fuse::{Touch, World, conflict, recipe, touch};
 use crate::program::lowered::Step;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, RowSchedule};
 use std::collections::HashMap;
 
 /// The most outputs of a kernel, nodes of its expression, and tensors it touches: more do not fit the registers.
@@ -106,14 +106,14 @@ fn emit(pair: Pair, steps: [&Step; 2], world: &mut World<'_>) -> Result<Step, Co
 struct Pair {
     dag: Dag,
     outputs: Vec<Output>,
-    schedule: Schedule,
+    schedule: RowSchedule,
 }
 
 /// A kernel that may be joined: the names of its tensors are those of memory.
 struct Part<'a> {
     dag: &'a Dag,
     outputs: &'a [Output],
-    schedule: &'a Schedule,
+    schedule: &'a RowSchedule,
     names: HashMap<Buf, Buf>,
     /// The loops over the output, that of the smallest steps first, with the number of points that a step of each
     /// passes.
@@ -235,7 +235,7 @@ fn pair(a: &Step, b: &Step, world: &World<'_>) -> Option<Pair> {
     let plain = schedule.is_plain();
     // A reduction is evaluated as often as before, and in as many lanes, where the rows that it is along stay the last
     // loop. Two of them would only run one after the other, unless they are the same or run together.
-    let unit = |outputs: &[Output], schedule: &Schedule| {
+    let unit = |outputs: &[Output], schedule: &RowSchedule| {
         schedule.order.last().is_none_or(|&l| outputs[0].address.coeff(l) == 1)
     };
     let in_rows = parts.iter().all(|p| unit(p.outputs, p.schedule)) && unit(&outputs, &schedule);
@@ -281,7 +281,7 @@ fn reads(part: &Part<'_>, tensor: &Buf) -> bool {
 }
 
 /// Are all reductions along the same loops, done in the same way, and is none inside another?
-fn alike(dag: &Dag, schedule: &Schedule, nodes: &[NodeId]) -> bool {
+fn alike(dag: &Dag, schedule: &RowSchedule, nodes: &[NodeId]) -> bool {
     let reductions = nodes.iter().filter_map(|&n| match &dag[n].node {
         Node::Reduce { loops, body, .. } => Some((n, loops, *body)),
         _ => None,

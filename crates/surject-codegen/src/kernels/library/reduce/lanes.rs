@@ -5,13 +5,12 @@
 //! apart are loaded as strided vectors, which [`strided::runs`](crate::kernels::strided::runs) makes transpositions of.
 
 use super::super::order;
-use super::super::points::known;
+use super::super::points::{known, literal};
 use super::super::scalar::ScalarFunction;
 use super::super::vectors::overflow;
 use super::super::{Kernels, Lowered};
 use super::Reduction;
 use super::merged::Merged;
-use super::tasks::literal;
 use crate::kernels::expression::Tensor;
 use crate::kernels::library::points::Maker;
 use surject_ir::{DType, FieldKind, Scalar};

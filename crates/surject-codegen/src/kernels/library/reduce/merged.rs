@@ -1,7 +1,7 @@
 //! The axes of a reduction on a machine of tasks: as few as tell apart what is kept, what is reduced, and what is a position.
 
 use super::super::points::known;
-use super::super::vectors::{element_at, overflow};
+use super::super::vectors::{are_pages, element_at, overflow};
 use super::super::{Call, Lowered};
 use super::Reduction;
 use crate::expression::gather::strides;
@@ -120,7 +120,6 @@ impl Merged {
         const VECTORS: i64 = 2;
         /// Parts of fewer elements are not made to keep more threads busy.
         const SHORT: i64 = 256;
-        const PAGE: i64 = 4096;
         let (&[at], row) = (&self.reduced[..], self.row()) else { return None };
         let (kept, inner) = (&self.shape[..at], &self.shape[at + 1..]);
         if inner.iter().product::<i64>() != row {
@@ -131,8 +130,7 @@ impl Merged {
         let vectors = (VECTORS * threads / lines).min(line / (lanes * SHORT)).max(1);
         let parts = lanes * vectors;
         let mut length = line / parts;
-        // What lies a page apart meets in one set of a cache.
-        if (length * row * size) % PAGE == 0 {
+        if are_pages(length * row * size) {
             length -= lanes;
         }
         let axes = Merged {

@@ -13,7 +13,7 @@ use super::merged::{Merged, Parts};
 use crate::expression::uses;
 use crate::kernels::expression::Tensor;
 use surject_index::Space;
-use surject_ir::{DType, FieldKind, Function, Scalar, StatementKind, TensorType, Var};
+use surject_ir::{DType, TensorType, Var};
 
 /// The bytes of the elements that fill a vector in lanes.
 const ELEMENT: usize = 4;
@@ -82,16 +82,4 @@ impl Kernels<'_> {
     pub(super) fn dtype(&self, var: Var) -> DType {
         self.call.function.ty(var).dtype
     }
-}
-
-/// The literal that a variable is.
-pub(super) fn literal(function: &Function, var: Var) -> Option<Scalar> {
-    function.body.statements.iter().find_map(|statement| match &statement.kind {
-        &StatementKind::Store { target, field } if target == var => match function.fields[field].kind {
-            FieldKind::Const(value) => Some(value),
-            _ => None,
-        },
-        StatementKind::Constant { target, value } if *target == var && value.len() == 1 => Some(value.get(0)),
-        _ => None,
-    })
 }

@@ -33,7 +33,7 @@ pub(super) struct Copies {
 }
 
 /// The part of the outermost loop over updates that a task has.
-pub(super) struct Share {
+pub(super) struct OwnUpdates {
     pub(super) low: Affine,
     pub(super) high: Affine,
     /// Has it the last update?
@@ -98,7 +98,7 @@ impl Kernels<'_> {
 
 impl InOrder<'_> {
     /// The share of the updates that a task has: whole runs, but for the last one.
-    fn share(&self, maker: &mut Maker<'_>, task: Value, tasks: i64) -> Lowered<Share> {
+    fn share(&self, maker: &mut Maker<'_>, task: Value, tasks: i64) -> Lowered<OwnUpdates> {
         let count = self.loops.first().map_or(1, |l| l.count) / self.unit();
         let each = (count + tasks - 1) / tasks;
         let low = Affine::from(task).times(each).ok_or_else(overflow)?;
@@ -108,7 +108,7 @@ impl InOrder<'_> {
             let end = maker.b.index(high, Type::index());
             high = maker.b.binary(BinaryOp::Min, end, most).into();
         }
-        Ok(Share { low, high, is_last: maker.is_task(task, tasks - 1)? })
+        Ok(OwnUpdates { low, high, is_last: maker.is_task(task, tasks - 1)? })
     }
 }
 

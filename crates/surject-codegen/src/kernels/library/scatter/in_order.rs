@@ -6,7 +6,7 @@
 //! ([`super::copies`]).
 
 use super::Scatter;
-use super::copies::Share;
+use super::copies::OwnUpdates;
 use super::lines::Line;
 use crate::expression::gather::strides;
 use crate::kernels::expression::Tensor;
@@ -107,7 +107,7 @@ impl<'a> InOrder<'a> {
         &self,
         maker: &mut Maker<'_>,
         to: &[Destination],
-        share: Option<&Share>,
+        share: Option<&OwnUpdates>,
     ) -> Lowered<()> {
         let mut number = vec![Affine::from(0); self.scatter.update_shape.len()];
         self.join_from(maker, to, 0, &mut number, share)
@@ -120,7 +120,7 @@ impl<'a> InOrder<'a> {
         to: &[Destination],
         depth: usize,
         number: &mut [Affine],
-        share: Option<&Share>,
+        share: Option<&OwnUpdates>,
     ) -> Lowered<()> {
         let rest = &self.loops[depth..];
         let Some(l) = rest.first().filter(|_| rest.iter().any(|l| l.window.is_none())) else {
@@ -180,7 +180,7 @@ impl<'a> InOrder<'a> {
         to: &[Destination],
         number: &mut [Affine],
         l: &Loop,
-        share: Option<&Share>,
+        share: Option<&OwnUpdates>,
     ) -> Lowered<()> {
         let whole = l.count / RUN;
         let (low, high) = match share {
