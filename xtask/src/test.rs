@@ -81,3 +81,48 @@ fn binary(profile: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     target.join(profile).join("surject")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::shell::root;
+    use serde_json::Value;
+    use std::path::Path;
+    use std::process::Command;
+
+    /// A library that says `test = false` has no unit tests, which would never run; one without unit tests says it, or it is built
+    /// twice.
+    #[test]
+    fn unit_tests_are_run() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root());
+        let output = cargo.output().expect("cargo");
+        let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let packages = metadata["packages"].as_array().expect("packages");
+        let targets = packages.iter().flat_map(|package| package["targets"].as_array().expect("targets"));
+        let (mut libraries, mut faults) = (0, Vec::new());
+        for target in targets {
+            let path = Path::new(target["src_path"].as_str().expect("a path"));
+            if !path.ends_with("src/lib.rs") {
+                continue;
+            }
+            libraries += 1;
+            let is_built = target["test"] == true;
+            if has_tests(path.parent().expect("a folder")) != is_built {
+                faults.push(format!("{}: test = {is_built}", path.display()));
+            }
+        }
+        assert!(faults.is_empty() && libraries > 20, "{libraries} libraries, {faults:#?}");
+    }
+
+    fn has_tests(folder: &Path) -> bool {
+        std::fs::read_dir(folder).expect("a folder").any(|entry| {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                return has_tests(&path);
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            path.extension().is_some_and(|e| e == "rs")
+                && text.lines().any(|line| matches!(line.trim(), "#[test]" | "proptest! {"))
+        })
+    }
+}

@@ -54,6 +54,8 @@ pub struct Cpu {
     pub has_fma: bool,
     /// Of a table of how many entries does each lane of a vector take one by one instruction?
     pub lane_permute_width: usize,
+    /// Has it instructions that compare and shift 64-bit integers in lanes, as it has for those of 32 (`vpmaxsq`, `vpsraq`)?
+    pub has_wide_integers: bool,
     /// Has it an instruction that multiplies pairs of 16-bit integers and adds the two products (`pmaddwd`)?
     pub has_pmaddwd: bool,
     /// Has it an instruction that multiplies pairs of `bf16` and adds the two products in `f32` (`vdpbf16ps`)?
@@ -84,6 +86,7 @@ impl Cpu {
         vector_registers: 0,
         has_fma: false,
         lane_permute_width: 0,
+        has_wide_integers: false,
         has_pmaddwd: false,
         has_bf16_dot: false,
         has_non_temporal_stores: false,
@@ -116,6 +119,7 @@ impl Cpu {
         vector_bytes: 64,
         vector_registers: 32,
         lane_permute_width: 16,
+        has_wide_integers: true,
         has_bf16_dot: true,
         second_cache: 1 << 20,
         ..Cpu::AVX2
@@ -177,6 +181,11 @@ impl Cpu {
     /// vectors.
     fn has_narrow_vectors(&self) -> bool {
         self.vector_bytes <= 32
+    }
+
+    /// Does it compare floats of so many bytes by their bits, as integers?
+    fn compares_as_integers(&self, bytes: usize) -> bool {
+        bytes < 8 || self.has_wide_integers
     }
 
     /// The elements of an expression in a vector, or why there is no vector of them.

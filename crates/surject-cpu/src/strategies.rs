@@ -133,8 +133,7 @@ fn of_reductions(expression: &Expression, is_of: impl Fn(&Reduction) -> bool) ->
 /// The directives that say how values are computed, where vectors of so many elements of a loop are inside of all others.
 pub(crate) fn values(cpu: &Cpu, expression: &Expression, vector: Option<(&LoopInfo, i64)>) -> Vec<Directive> {
     let mut directives = fused(cpu, expression);
-    // Integers of 64 bits are compared, and shifted, by instructions of wide vectors alone.
-    let compares = |r: &Reduction| r.compares_floats && (r.registers.bytes < 8 || cpu.vector_bytes >= 64);
+    let compares = |r: &Reduction| r.compares_floats && cpu.compares_as_integers(r.registers.bytes);
     directives.extend(of_reductions(expression, compares).into_iter().map(Directive::Keys));
     let innermost = expression.loops().pop();
     let shares = |(row, by): &(&LoopInfo, i64)| {

@@ -95,8 +95,7 @@ impl Strategy for Scans {
             }
             None => (1, scanned.length, lines, Self::STEP),
         };
-        // Integers of 64 bits are compared by instructions of wide vectors alone.
-        let keys = scanned.compares_floats && (scanned.bytes < 8 || self.0.vector_bytes >= 64);
+        let keys = scanned.compares_floats && self.0.compares_as_integers(scanned.bytes);
         let cost = cost * points;
         let lines = shared(&self.0, parts, points * Self::STEP);
         let by = Scanners::Lanes(LineScan { lanes, lines, block: scanned.block(steps), keys });
