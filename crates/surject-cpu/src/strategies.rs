@@ -319,6 +319,17 @@ impl Nest {
 
     /// The same, where each task that has some iterations of a loop does a part of all work by itself: `own` says which.
     fn share_beside(&mut self, cpu: &Cpu, operations: f64, own: &dyn Fn(&str) -> f64) {
+        self.share_where(cpu, operations, own, &|_| 0.0);
+    }
+
+    /// The same, where it takes longer if a loop is the one that is shared: `longer` says by which part.
+    fn share_where(
+        &mut self,
+        cpu: &Cpu,
+        operations: f64,
+        own: &dyn Fn(&str) -> f64,
+        longer: &dyn Fn(&str) -> f64,
+    ) {
         /// The fewest operations of a task, where that shares the loop better.
         const LEAST: f64 = 4096.0;
         /// More tasks of a thread than these share nothing better.
@@ -368,7 +379,8 @@ impl Nest {
         };
         // Nothing is better than all threads at work until the end.
         let found = candidates.enumerate().filter_map(|(at, l)| Some((at, chunk(l)?)));
-        let cost = |(at, (_, cost)): &(usize, (i64, f64))| cost + INSIDE * *at as f64;
+        let cost =
+            |&(at, (_, cost)): &(usize, (i64, f64))| cost + INSIDE * at as f64 + longer(&self.loops[at].name);
         let found = found.min_by(|a, b| cost(a).total_cmp(&cost(b)));
         let Some((at, (chunk, _))) = found else { return };
         let PointLoop { name, extent, .. } = &self.loops[at];
@@ -448,6 +460,10 @@ impl Strategy for Refined {
     }
 }
 
+/// How much longer a task takes whose windows may have edges everywhere, because it has some iterations of a loop along which
+/// they have. (Zen 3, maxima of 3 x 3 on two threads: 1.0; less than two threads gain.)
+const EDGES: f64 = 0.5;
+
 /// Results that lie next to each other are the lanes.
 pub struct Rows(pub Cpu);
 
@@ -489,7 +505,10 @@ impl Rows {
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
-        nest.share(&self.0, work(expression));
+        let edges = edges_of_windows(expression);
+        nest.share_where(&self.0, work(expression), &|_| 0.0, &|name| {
+            if edges.iter().any(|edge| edge == name) { EDGES } else { 0.0 }
+        });
         // Lanes are inside of all other loops: there what depends on them is computed again, even if it does not change.
         let again = |r: &Reduction| -> f64 {
             let other = |l: &&LoopInfo| l.name != row.name && !r.outer.contains(&l.name);
@@ -518,20 +537,11 @@ impl Rows {
 
 /// The same, where windows have few terms: all of them are written out, and windows without edges are by themselves.
 fn with_whole_windows(mut schedule: Schedule, expression: &Expression, points: &[String]) -> Schedule {
-    /// The terms of a window, and the axes along which it has edges.
-    const TERMS: i64 = 16;
+    /// The axes along which windows have edges.
     const AXES: usize = 2;
-    let reductions = expression.reductions();
-    let [window] = &reductions[..] else { return schedule };
-    let terms: Vec<LoopInfo> = window.loops.iter().filter_map(|name| expression.find(name)).collect();
-    let accesses = expression.accesses();
-    let has_edge = |name: &str| accesses.iter().any(|a| a.guarded && a.stride(name) != 0);
-    let has_edges = terms.iter().any(|l| has_edge(&l.name));
-    let edges: Vec<&String> = points.iter().filter(|name| has_edges && has_edge(name)).collect();
-    let is_small = terms.iter().map(|l| l.extent).product::<i64>() <= TERMS && window.operations > 0.0;
-    if !is_small {
-        return schedule;
-    }
+    let Some(terms) = small_window(expression) else { return schedule };
+    let edges = edges_of_windows(expression);
+    let edges: Vec<&String> = points.iter().filter(|name| edges.contains(name)).collect();
     schedule.directives.extend(terms.into_iter().map(|l| Directive::Unroll(l.name)));
     let mut peeled = 0;
     for name in edges.into_iter().rev() {
@@ -560,4 +570,25 @@ impl Strategy for Scalar {
         directives.extend(values(&self.0, expression, None));
         Ok(Proposal { schedule: Schedule { directives }, cost: SCALAR * work(expression) })
     }
+}
+
+/// The terms of windows that are written out.
+fn small_window(expression: &Expression) -> Option<Vec<LoopInfo>> {
+    /// The most of them.
+    const TERMS: i64 = 16;
+    let reductions = expression.reductions();
+    let [window] = &reductions[..] else { return None };
+    let terms: Vec<LoopInfo> = window.loops.iter().filter_map(|name| expression.find(name)).collect();
+    let is_small = terms.iter().map(|l| l.extent).product::<i64>() <= TERMS && window.operations > 0.0;
+    is_small.then_some(terms)
+}
+
+/// The loops along which such windows have edges: their first and last iterations are by themselves where they run one after the
+/// other.
+fn edges_of_windows(expression: &Expression) -> Vec<String> {
+    let Some(terms) = small_window(expression) else { return Vec::new() };
+    if !terms.iter().any(|l| expression.has_edges_along(&l.name)) {
+        return Vec::new();
+    }
+    expression.loops().into_iter().map(|l| l.name).filter(|name| expression.has_edges_along(name)).collect()
 }

@@ -153,6 +153,17 @@ impl Expression {
         })
     }
 
+    /// Does it depend on a loop whether elements exist that are loaded?
+    pub fn has_edges_along(&self, name: &str) -> bool {
+        let Some(l) = self.id(name) else { return false };
+        self.nodes().into_iter().any(|n| match &self.dag[n].node {
+            Node::Load { guards, .. } | Node::Gather { guards, .. } => {
+                guards.iter().any(|g| g.expr.coeff(l) != 0)
+            }
+            _ => false,
+        })
+    }
+
     /// What a machine has in its registers while the iterations of a loop are lanes.
     pub fn registers(&self, name: &str) -> Registers {
         let nodes = self.nodes();
