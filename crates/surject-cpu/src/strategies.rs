@@ -314,16 +314,12 @@ impl Nest {
     /// gets some iterations one after the other. Where it has too few of them, a loop further inside is shared, and stands
     /// outside of all. `operations` are those of all iterations.
     fn share(&mut self, cpu: &Cpu, operations: f64) {
-        self.share_beside(cpu, operations, &|_| 0.0);
+        self.share_beside(cpu, operations, &|_| 0.0, &|_| 0.0);
     }
 
-    /// The same, where each task that has some iterations of a loop does a part of all work by itself: `own` says which.
-    fn share_beside(&mut self, cpu: &Cpu, operations: f64, own: &dyn Fn(&str) -> f64) {
-        self.share_where(cpu, operations, own, &|_| 0.0);
-    }
-
-    /// The same, where it takes longer if a loop is the one that is shared: `longer` says by which part.
-    fn share_where(
+    /// The same, where each task that has some iterations of a loop does a part of all work by itself: `own` says which. Where
+    /// it takes longer if a loop is the one that is shared, `longer` says by which part.
+    fn share_beside(
         &mut self,
         cpu: &Cpu,
         operations: f64,
@@ -506,10 +502,10 @@ impl Rows {
         let loops = expression.loops();
         let mut nest = Nest::new(&loops);
         nest.vectorise(&row.name, by);
-        let edges = edges_of_windows(expression);
-        nest.share_where(&self.0, work(expression), &|_| 0.0, &|name| {
-            if edges.iter().any(|edge| edge == name) { EDGES } else { 0.0 }
-        });
+        let window = SmallWindow::of(expression);
+        let edges = window.as_ref().map_or(&[][..], |window| &window.edges);
+        let longer = |name: &str| if edges.iter().any(|edge| edge == name) { EDGES } else { 0.0 };
+        nest.share_beside(&self.0, work(expression), &|_| 0.0, &longer);
         // Lanes are inside of all other loops: there what depends on them is computed again, even if it does not change.
         let again = |r: &Reduction| -> f64 {
             let other = |l: &&LoopInfo| l.name != row.name && !r.outer.contains(&l.name);
@@ -531,28 +527,55 @@ impl Rows {
         let mut schedule = Schedule { directives: nest.directives() };
         schedule.directives.extend(values(&self.0, expression, Some((row, by))));
         schedule.directives.extend(chosen_lines(&self.0, expression, row));
-        let schedule = with_whole_windows(schedule, expression, &whole);
+        let schedule = match window {
+            Some(window) => window.written_out(schedule, expression, &whole),
+            None => schedule,
+        };
         Some(Proposal { schedule, cost })
     }
 }
 
-/// The same, where windows have few terms: all of them are written out, and windows without edges are by themselves.
-fn with_whole_windows(mut schedule: Schedule, expression: &Expression, points: &[String]) -> Schedule {
-    /// The axes along which windows have edges.
-    const AXES: usize = 2;
-    let Some(terms) = small_window(expression) else { return schedule };
-    let edges = edges_of_windows(expression);
-    let edges: Vec<&String> = points.iter().filter(|name| edges.contains(name)).collect();
-    schedule.directives.extend(terms.into_iter().map(|l| Directive::Unroll(l.name)));
-    let mut peeled = 0;
-    for name in edges.into_iter().rev() {
-        schedule.directives.push(Directive::Peel(name.clone()));
-        match peeled < AXES && fits(expression, &schedule).is_ok() {
-            true => peeled += 1,
-            false => _ = schedule.directives.pop(),
+/// Windows with few terms.
+struct SmallWindow {
+    terms: Vec<String>,
+    /// The loops along which they have edges: their first and last iterations are by themselves where they run one after the other.
+    edges: Vec<String>,
+}
+
+impl SmallWindow {
+    fn of(expression: &Expression) -> Option<SmallWindow> {
+        /// The most terms.
+        const TERMS: i64 = 16;
+        let reductions = expression.reductions();
+        let [window] = &reductions[..] else { return None };
+        let terms: Vec<LoopInfo> = window.loops.iter().filter_map(|name| expression.find(name)).collect();
+        if terms.iter().map(|l| l.extent).product::<i64>() > TERMS || window.operations <= 0.0 {
+            return None;
         }
+        let terms: Vec<String> = terms.into_iter().map(|l| l.name).collect();
+        let mut edges = Vec::new();
+        if terms.iter().any(|name| expression.has_edges_along(name)) {
+            let points = expression.loops().into_iter().map(|l| l.name);
+            edges.extend(points.filter(|name| expression.has_edges_along(name)));
+        }
+        Some(SmallWindow { terms, edges })
     }
-    schedule
+
+    /// The same schedule, in which all terms are written out, and windows without edges are by themselves along loops over points.
+    fn written_out(self, mut schedule: Schedule, expression: &Expression, points: &[String]) -> Schedule {
+        /// The axes along which windows without edges are by themselves.
+        const AXES: usize = 2;
+        schedule.directives.extend(self.terms.into_iter().map(Directive::Unroll));
+        let mut peeled = 0;
+        for name in points.iter().rev().filter(|name| self.edges.contains(name)) {
+            schedule.directives.push(Directive::Peel(name.clone()));
+            match peeled < AXES && fits(expression, &schedule).is_ok() {
+                true => peeled += 1,
+                false => _ = schedule.directives.pop(),
+            }
+        }
+        schedule
+    }
 }
 
 /// Element by element.
@@ -571,25 +594,4 @@ impl Strategy for Scalar {
         directives.extend(values(&self.0, expression, None));
         Ok(Proposal { schedule: Schedule { directives }, cost: SCALAR * work(expression) })
     }
-}
-
-/// The terms of windows that are written out.
-fn small_window(expression: &Expression) -> Option<Vec<LoopInfo>> {
-    /// The most of them.
-    const TERMS: i64 = 16;
-    let reductions = expression.reductions();
-    let [window] = &reductions[..] else { return None };
-    let terms: Vec<LoopInfo> = window.loops.iter().filter_map(|name| expression.find(name)).collect();
-    let is_small = terms.iter().map(|l| l.extent).product::<i64>() <= TERMS && window.operations > 0.0;
-    is_small.then_some(terms)
-}
-
-/// The loops along which such windows have edges: their first and last iterations are by themselves where they run one after the
-/// other.
-fn edges_of_windows(expression: &Expression) -> Vec<String> {
-    let Some(terms) = small_window(expression) else { return Vec::new() };
-    if !terms.iter().any(|l| expression.has_edges_along(&l.name)) {
-        return Vec::new();
-    }
-    expression.loops().into_iter().map(|l| l.name).filter(|name| expression.has_edges_along(name)).collect()
 }

@@ -383,7 +383,7 @@ impl Tiles {
             let of_columns = name.starts_with(&format!("{}.", column.name)) || name == column.name;
             if of_columns || is_outside(name) { 0.0 } else { panel }
         };
-        nest.share_beside(&self.0, *work, &own);
+        nest.share_beside(&self.0, *work, &own, &|_| 0.0);
         let at = nest.inner(at);
         let others: f64 =
             loops.iter().filter(|l| !outside(l) && l.name != column.name).map(|l| l.extent as f64).product();
