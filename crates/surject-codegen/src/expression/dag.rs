@@ -354,6 +354,11 @@ impl Dag {
         self.reached(roots, |_| true)
     }
 
+    /// The same, without entering what is known.
+    pub fn all_reachable_but(&self, roots: &[NodeId], is_known: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        self.reached(roots, |id| !is_known(id))
+    }
+
     /// The nodes that some nodes reach through those that are entered.
     fn reached(&self, roots: &[NodeId], enters: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
         let Some(last) = roots.iter().max() else { return Vec::new() };

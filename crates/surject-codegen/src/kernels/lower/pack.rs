@@ -1,7 +1,8 @@
 //! Panels: what is copied of a tensor or computed of a factor, and what is read of it.
 
-use super::{Lowered, Lowering};
+use super::{Frame, Lowered, Lowering};
 use crate::CodegenError;
+use crate::expression::address::LoopId;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, Panel, PanelLoop};
 use surject_ir::Scalar;
@@ -22,6 +23,13 @@ impl Filled<'_> {
     pub(super) fn is_of(&self, name: &str) -> bool {
         self.panel.at == name
     }
+}
+
+/// A loop of a panel whose block may be the last one.
+struct End {
+    of: LoopId,
+    /// Where it is whole; `None`: nowhere.
+    is_whole: Option<Guard>,
 }
 
 /// Elements that are transposed.
@@ -58,11 +66,8 @@ impl<'a> Lowering<'a> {
     /// Have all panels of these blocks of terms a loop of their own over the terms of a block, which may end earlier?
     pub(super) fn fills_short_panels(&self, axis: &Axis) -> bool {
         self.resolved.values.panels.iter().all(|panel| {
-            let of_blocks = panel.at == axis.name && panel.of_blocks;
-            let last = panel.loops.len().saturating_sub(1);
-            panel.loops.iter().enumerate().all(|(i, l)| {
-                let is_turned = panel.turned.is_some_and(|(turned, _)| turned == i);
-                let is_own = of_blocks && l.of.len() == 1 && i != last && !is_turned && l.span == axis.factor;
+            panel.loops.iter().all(|l| {
+                let is_own = panel.of_blocks && l.of.len() == 1 && l.span == axis.factor;
                 is_own || l.of.iter().all(|of| of.0 != axis.of)
             })
         })
@@ -73,6 +78,57 @@ impl<'a> Lowering<'a> {
         let first: Vec<Vec<Affine>> = panel.loops.iter().map(|l| l.of.iter().map(place).collect()).collect();
         let dtype = self.expression.dag[panel.value].dtype;
         let mem = self.b.alloc("panel", dtype, panel.elements, Space::Stack);
+        let ends = self.ends_of_blocks(panel, &first)?;
+        let outside = self.outside();
+        self.whole = self.whole.minus(ends.iter().map(|end| end.of).collect());
+        let maybe_whole: Vec<&End> = ends.iter().filter(|end| end.is_whole.is_some()).collect();
+        if maybe_whole.is_empty() {
+            self.copy_block(panel, &first, mem)?;
+        } else {
+            let guards = maybe_whole.iter().filter_map(|end| end.is_whole.clone()).collect();
+            let is_whole = self.b.holds(guards, 1);
+            let in_last = self.outside();
+            self.b.open_if(is_whole);
+            self.frames.push(Frame::default());
+            self.whole = self.whole.union(maybe_whole.iter().map(|end| end.of).collect());
+            self.copy_block(panel, &first, mem)?;
+            self.return_to(&in_last);
+            self.b.open_else(&[]);
+            self.frames.push(Frame::default());
+            self.copy_block(panel, &first, mem)?;
+            self.b.close_if(&[]);
+        }
+        self.return_to(&outside);
+        let depth = self.b.depth();
+        self.panels.insert(panel.value, Filled { panel, mem, first, depth });
+        Ok(())
+    }
+
+    /// The loops of a panel whose block here may be the last one.
+    fn ends_of_blocks(&self, panel: &Panel, first: &[Vec<Affine>]) -> Lowered<Vec<End>> {
+        let mut ends = Vec::new();
+        for (i, (l, first)) in panel.loops.iter().zip(first).enumerate() {
+            let ([(of, _)], [first]) = (&l.of[..], &first[..]) else { continue };
+            let is_known = self.whole.contains(*of) || self.rest.contains_key(of);
+            // What is short and no vector is copied by a loop that ends earlier.
+            let is_short = self.short.contains_key(of) && panel.is_along_vectors(i);
+            if !self.is_cut_by_cpu(*of) || is_known && !is_short {
+                continue;
+            }
+            let extent = self.expression.dag.extent(*of);
+            let behind = Affine::from(extent - l.span).plus(first, -1).ok_or_else(overflow)?;
+            let is_whole = Guard { expr: behind, bound: extent.into() };
+            match self.b.is_known(&is_whole, 1) {
+                Some(true) => {}
+                Some(false) => ends.push(End { of: *of, is_whole: None }),
+                None => ends.push(End { of: *of, is_whole: Some(is_whole) }),
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Copies all of a panel, which begins with these iterations.
+    fn copy_block(&mut self, panel: &Panel, first: &[Vec<Affine>], mem: Mem) -> Lowered<()> {
         let outside = self.outside();
         // A panel has all iterations, those too that are behind the last one.
         self.whole = self.whole.minus(self.rest.keys().copied().collect());
@@ -92,7 +148,7 @@ impl<'a> Lowering<'a> {
         let is_turned = |i: usize| panel.turned.is_some_and(|(turned, _)| turned == i);
         let mut opened = 0;
         for (_, (l, first)) in
-            panel.loops.iter().zip(&first).take(outer).enumerate().filter(|(i, _)| !is_turned(*i))
+            panel.loops.iter().zip(first).take(outer).enumerate().filter(|(i, _)| !is_turned(*i))
         {
             let short = l.of.first().and_then(|of| self.short.get(&of.0).copied());
             let span = short.map_or(l.span.into(), Affine::from);
@@ -101,14 +157,12 @@ impl<'a> Lowering<'a> {
             opened += 1;
         }
         match (panel.turned, panel.loops.last().zip(first.last())) {
-            (Some(turned), _) => self.copy_turned(panel, turned, (&first, exist), (mem, &at))?,
+            (Some(turned), _) => self.copy_turned(panel, turned, (first, exist), (mem, &at))?,
             (None, Some((last, first))) => self.copy_lines(panel, (last, first, exist), (mem, &at))?,
             (None, None) => self.copy_vector(panel, (mem, at), None)?,
         }
         (0..opened).for_each(|_| _ = self.b.close_for(&[]));
         self.return_to(&outside);
-        let depth = self.b.depth();
-        self.panels.insert(panel.value, Filled { panel, mem, first, depth });
         Ok(())
     }
 

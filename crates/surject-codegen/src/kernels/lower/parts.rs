@@ -5,6 +5,7 @@ use super::triangle::Between;
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::address::{LoopId, LoopSet};
+use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, AxisKind};
 use crate::schedule::cuts::always;
 use std::cmp::Ordering;
@@ -26,8 +27,8 @@ pub(super) enum Part {
     One(i64),
     /// The last one of an outer loop, inside of which this many iterations are left.
     Rest { number: i64, left: i64 },
-    /// As many as a value says, all of them whole.
-    Some { count: Value },
+    /// As many as a value says, all of them whole where this says so.
+    Some { count: Value, whole: bool },
     /// Those from one on, before another one; the last one of all has fewer iterations inside.
     Uneven { range: (Affine, Affine) },
     /// Those from one on, before another one, all of them whole where this says so. `tail`: they lie in a tail of results, which this
@@ -99,28 +100,80 @@ impl Lowering<'_> {
             return Ok(parts);
         }
         let extent = self.expression.dag.extent(axis.of);
-        let shared = axis.kind == AxisKind::Serial && axis.factor * axis.extent < extent;
-        let cut = self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
-        if !shared || !cut || !self.takes_parts(axis) {
+        let is_cut =
+            axis.kind == AxisKind::Serial && self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
+        if is_cut && self.has_parts_inside(axis) {
+            return self.all_blocks(axis, false);
+        }
+        if is_cut && self.adds_all(axis) {
+            return self.all_blocks(axis, true);
+        }
+        let is_shared = axis.factor * axis.extent < extent;
+        if !is_cut || !is_shared || !self.takes_parts(axis) {
             return Ok(self.in_pieces(axis, self.parts(axis)));
         }
-        let overflow = || CodegenError::overflow("a loop");
-        let before = self.places.get(&axis.of).and_then(|place| divided(place, axis.factor));
-        let Some(before) = before else { return Ok(self.parts(axis)) };
-        let here = Affine::from(extent / axis.factor).plus(&before, -1).ok_or_else(overflow)?;
-        let (whole, most) = (self.number(&here), self.integer(axis.extent));
-        let count = self.b.binary(BinaryOp::Min, whole, most);
+        let Some(here) = self.blocks_left(axis, extent / axis.factor)? else { return Ok(self.parts(axis)) };
+        let count = self.at_most_all(axis, &here);
         let left = extent % axis.factor;
         if left == 0 {
-            return Ok(vec![Part::Some { count }]);
+            return Ok(vec![Part::Some { count, whole: true }]);
         }
         let last = Guard { expr: here.clone(), bound: axis.extent.into() };
         let condition = self.b.holds(vec![last], 1);
-        Ok(vec![Part::Some { count }, Part::RestIf { condition, number: here, left }])
+        Ok(vec![Part::Some { count, whole: true }, Part::RestIf { condition, number: here, left }])
+    }
+
+    /// All iterations of a cut loop that there are here, the last one too, run the same statements.
+    fn all_blocks(&mut self, axis: &Axis, whole: bool) -> Lowered<Vec<Part>> {
+        if axis.extent == 1 && !whole {
+            return Ok(vec![Part::One(0)]);
+        }
+        let extent = self.expression.dag.extent(axis.of);
+        let is_shared = axis.factor * axis.extent < extent && axis.extent > 1;
+        let left = if is_shared { self.blocks_left(axis, (extent - 1) / axis.factor + 1)? } else { None };
+        Ok(vec![match left {
+            Some(left) => Part::Some { count: self.at_most_all(axis, &left), whole },
+            None => Part::Loop { first: 0, count: axis.extent, whole },
+        }])
+    }
+
+    /// How many of so many blocks of a loop are left from here on, where blocks begin here.
+    fn blocks_left(&self, axis: &Axis, all: i64) -> Lowered<Option<Affine>> {
+        let before = self.places.get(&axis.of).and_then(|place| divided(place, axis.factor));
+        let left = |before: Affine| {
+            Affine::from(all).plus(&before, -1).ok_or_else(|| CodegenError::overflow("a loop"))
+        };
+        before.map(left).transpose()
+    }
+
+    /// So many iterations of a loop, but no more than it has.
+    fn at_most_all(&mut self, axis: &Axis, count: &Affine) -> Value {
+        let (count, most) = (self.number(count), self.integer(axis.extent));
+        self.b.binary(BinaryOp::Min, count, most)
+    }
+
+    /// Are terms of whole blocks added in the last block too? Panels have values there for what does not exist, which nobody
+    /// stores. It takes little time where blocks are small, and its statements are there once.
+    fn adds_all(&self, axis: &Axis) -> bool {
+        /// A part of all iterations.
+        const LITTLE: i64 = 32;
+        let Some(accumulation) = self.adding else { return false };
+        let extent = self.expression.dag.extent(axis.of);
+        let more = (axis.factor - extent % axis.factor) % axis.factor;
+        let dag = &self.expression.dag;
+        let bodies: Vec<NodeId> = accumulation.sums.iter().map(|sums| sums.reduction).collect();
+        let is_panel = |n: NodeId| self.panels.contains_key(&n);
+        let reads = |n: &NodeId| {
+            let loads = matches!(dag[*n].node, Node::Load { .. } | Node::Gather { .. });
+            loads && dag[*n].deps.contains(axis.of) && !is_panel(*n)
+        };
+        more * LITTLE <= extent
+            && self.takes_parts(axis)
+            && !dag.all_reachable_but(&bodies, is_panel).iter().any(reads)
     }
 
     /// Is a loop cut that no agents of a GPU share?
-    fn is_cut_by_cpu(&self, of: LoopId) -> bool {
+    pub(super) fn is_cut_by_cpu(&self, of: LoopId) -> bool {
         let of_gpu = |a: &Axis| matches!(a.kind, AxisKind::Parallel(level) if level != Level::Task);
         self.resolved.cut.contains(&of) && !self.resolved.points.iter().any(of_gpu)
     }
@@ -141,10 +194,24 @@ impl Lowering<'_> {
         inner == axis.factor
     }
 
+    /// Does a loop further inside end where the whole loop ends, so that all blocks of this one run the same statements? What
+    /// is inside of a block is there once then.
+    fn has_parts_inside(&self, axis: &Axis) -> bool {
+        let inside = self.resolved.points.iter().skip_while(|a| a.of != axis.of || a.factor != axis.factor);
+        let mut inside = inside.skip(1).filter(|a| a.of == axis.of);
+        let is_next = |a: &Axis| {
+            let is_serial = a.kind == AxisKind::Serial && a.factor > 1;
+            is_serial
+                && a.factor * a.extent == axis.factor
+                && (self.takes_parts(a) || self.has_parts_inside(a))
+        };
+        !self.is_cut && inside.next().is_some_and(is_next)
+    }
+
     /// The parts of a loop, in order.
     pub(super) fn parts(&self, axis: &Axis) -> Vec<Part> {
         if let Some(&count) = self.short.get(&axis.of).filter(|_| axis.factor == 1) {
-            return vec![Part::Some { count }];
+            return vec![Part::Some { count, whole: true }];
         }
         let count = self.iterations(axis);
         match axis.kind {
@@ -254,9 +321,11 @@ impl Lowering<'_> {
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
-            Part::Some { count } => {
-                let opened = self.open(axis, (0.into(), Affine::from(*count)), inits)?;
-                all_whole(self);
+            &Part::Some { count, whole } => {
+                let opened = self.open(axis, (0.into(), Affine::from(count)), inits)?;
+                if whole {
+                    all_whole(self);
+                }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
             Part::Uneven { range } => {

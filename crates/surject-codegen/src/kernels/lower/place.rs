@@ -23,21 +23,25 @@ impl Lowering<'_> {
     /// Guards of the loops among these whose last block is not whole.
     pub(super) fn cut(&self, loops: LoopSet) -> Lowered<Vec<surject_kernel::Guard>> {
         let cut = self.resolved.cut.iter().filter(|&&l| loops.contains(l) && !self.whole.contains(l));
-        cut.map(|&l| {
+        let guard = |&l: &_| {
             let bound = self.expression.dag.extent(l).into();
             Ok(surject_kernel::Guard { expr: self.affine(&Lin::var(l))?, bound })
-        })
-        .collect()
+        };
+        let all = cut.map(guard).collect::<Lowered<Vec<_>>>()?;
+        Ok(all.into_iter().filter(|g| !self.always_holds(g)).collect())
     }
 
     /// Guards, but those that always hold here.
     pub(super) fn guards(&self, guards: &[Guard]) -> Lowered<Vec<surject_kernel::Guard>> {
-        let lanes = self.lanes.map_or(1, |l| l.1);
         let guard =
             |g: &Guard| Ok(surject_kernel::Guard { expr: self.affine(&g.expr)?, bound: g.bound.into() });
         let unknown = guards.iter().filter(|g| self.fact(g) != Some(true));
         let all = unknown.map(guard).collect::<Lowered<Vec<_>>>()?;
-        Ok(all.into_iter().filter(|g| self.b.is_known(g, lanes) != Some(true)).collect())
+        Ok(all.into_iter().filter(|g| !self.always_holds(g)).collect())
+    }
+
+    fn always_holds(&self, guard: &surject_kernel::Guard) -> bool {
+        self.b.is_known(guard, self.lanes.map_or(1, |l| l.1)) == Some(true)
     }
 
     pub(super) fn affine(&self, lin: &Lin) -> Lowered<Affine> {

@@ -72,6 +72,13 @@ pub(crate) struct Panel {
     pub(crate) of_blocks: bool,
 }
 
+impl Panel {
+    /// Do vectors that are copied lie along a loop of this number, in the tensor or in the panel?
+    pub(crate) fn is_along_vectors(&self, number: usize) -> bool {
+        number + 1 == self.loops.len() || self.turned.is_some_and(|(turned, _)| turned == number)
+    }
+}
+
 /// The loops of a schedule, for panels.
 pub(super) struct Nests<'a> {
     pub(super) nests: &'a [Nest],
