@@ -2,7 +2,7 @@
 
 use super::{Frame, Lowered, Lowering};
 use crate::CodegenError;
-use crate::expression::address::LoopId;
+use crate::expression::address::LoopSet;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, Panel, PanelLoop};
 use surject_ir::Scalar;
@@ -25,11 +25,11 @@ impl Filled<'_> {
     }
 }
 
-/// A loop of a panel whose block may be the last one.
-struct End {
-    of: LoopId,
-    /// Where it is whole; `None`: nowhere.
-    is_whole: Option<Guard>,
+/// Loops of a panel whose block may be the last one, and whether all of them are whole; `None`: that is known.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    of: LoopSet,
+    are_whole: Option<Value>,
 }
 
 /// Elements that are transposed.
@@ -42,6 +42,7 @@ struct Square<'a> {
     side: i64,
     lines: i64,
     rows: i64,
+    ends: Ends,
 }
 
 /// A place of a panel, so many iterations of two of its loops further on.
@@ -78,25 +79,16 @@ impl<'a> Lowering<'a> {
         let first: Vec<Vec<Affine>> = panel.loops.iter().map(|l| l.of.iter().map(place).collect()).collect();
         let dtype = self.expression.dag[panel.value].dtype;
         let mem = self.b.alloc("panel", dtype, panel.elements, Space::Stack);
-        let ends = self.ends_of_blocks(panel, &first)?;
         let outside = self.outside();
-        self.whole = self.whole.minus(ends.iter().map(|end| end.of).collect());
-        let maybe_whole: Vec<&End> = ends.iter().filter(|end| end.is_whole.is_some()).collect();
-        if maybe_whole.is_empty() {
-            self.copy_block(panel, &first, mem)?;
+        let ends = self.ends_of_blocks(panel, &first)?;
+        if panel.turned.is_some() {
+            // Only loads are there twice: squares are many statements.
+            self.copy_block(panel, (&first, ends), mem)?;
         } else {
-            let guards = maybe_whole.iter().filter_map(|end| end.is_whole.clone()).collect();
-            let is_whole = self.b.holds(guards, 1);
-            let in_last = self.outside();
-            self.b.open_if(is_whole);
-            self.frames.push(Frame::default());
-            self.whole = self.whole.union(maybe_whole.iter().map(|end| end.of).collect());
-            self.copy_block(panel, &first, mem)?;
-            self.return_to(&in_last);
-            self.b.open_else(&[]);
-            self.frames.push(Frame::default());
-            self.copy_block(panel, &first, mem)?;
-            self.b.close_if(&[]);
+            self.by_ends(ends, |l| {
+                l.copy_block(panel, (&first, Ends::default()), mem)?;
+                Ok(Vec::new())
+            })?;
         }
         self.return_to(&outside);
         let depth = self.b.depth();
@@ -104,9 +96,9 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// The loops of a panel whose block here may be the last one.
-    fn ends_of_blocks(&self, panel: &Panel, first: &[Vec<Affine>]) -> Lowered<Vec<End>> {
-        let mut ends = Vec::new();
+    /// The loops of a panel whose block here may be the last one, which has guards from here on.
+    fn ends_of_blocks(&mut self, panel: &Panel, first: &[Vec<Affine>]) -> Lowered<Ends> {
+        let (mut ends, mut guards) = (Ends::default(), Vec::new());
         for (i, (l, first)) in panel.loops.iter().zip(first).enumerate() {
             let ([(of, _)], [first]) = (&l.of[..], &first[..]) else { continue };
             let is_known = self.whole.contains(*of) || self.rest.contains_key(of);
@@ -118,17 +110,41 @@ impl<'a> Lowering<'a> {
             let extent = self.expression.dag.extent(*of);
             let behind = Affine::from(extent - l.span).plus(first, -1).ok_or_else(overflow)?;
             let is_whole = Guard { expr: behind, bound: extent.into() };
-            match self.b.is_known(&is_whole, 1) {
-                Some(true) => {}
-                Some(false) => ends.push(End { of: *of, is_whole: None }),
-                None => ends.push(End { of: *of, is_whole: Some(is_whole) }),
+            let known = self.b.is_known(&is_whole, 1);
+            if known != Some(true) {
+                self.whole = self.whole.minus(std::iter::once(*of).collect());
+            }
+            if known.is_none() {
+                ends.of = ends.of.union(std::iter::once(*of).collect());
+                guards.push(is_whole);
             }
         }
+        ends.are_whole = (!guards.is_empty()).then(|| self.b.holds(guards, 1));
         Ok(ends)
     }
 
+    /// Does the same where blocks are whole and where one of them is the last one: what it gives.
+    fn by_ends(
+        &mut self,
+        ends: Ends,
+        mut f: impl FnMut(&mut Self) -> Lowered<Vec<Value>>,
+    ) -> Lowered<Vec<Value>> {
+        let Some(are_whole) = ends.are_whole else { return f(self) };
+        let outside = self.outside();
+        self.b.open_if(are_whole);
+        self.frames.push(Frame::default());
+        self.whole = self.whole.union(ends.of);
+        let values = f(self)?;
+        self.return_to(&outside);
+        self.b.open_else(&values);
+        self.frames.push(Frame::default());
+        let values = f(self)?;
+        self.return_to(&outside);
+        Ok(self.b.close_if(&values))
+    }
+
     /// Copies all of a panel, which begins with these iterations.
-    fn copy_block(&mut self, panel: &Panel, first: &[Vec<Affine>], mem: Mem) -> Lowered<()> {
+    fn copy_block(&mut self, panel: &Panel, (first, ends): (&[Vec<Affine>], Ends), mem: Mem) -> Lowered<()> {
         let outside = self.outside();
         // A panel has all iterations, those too that are behind the last one.
         self.whole = self.whole.minus(self.rest.keys().copied().collect());
@@ -157,7 +173,7 @@ impl<'a> Lowering<'a> {
             opened += 1;
         }
         match (panel.turned, panel.loops.last().zip(first.last())) {
-            (Some(turned), _) => self.copy_turned(panel, turned, (first, exist), (mem, &at))?,
+            (Some(turned), _) => self.copy_turned(panel, turned, (first, exist, ends), (mem, &at))?,
             (None, Some((last, first))) => self.copy_lines(panel, (last, first, exist), (mem, &at))?,
             (None, None) => self.copy_vector(panel, (mem, at), None)?,
         }
@@ -187,7 +203,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         panel: &Panel,
         (turned, side): (usize, i64),
-        (first, exist): (&[Vec<Affine>], i64),
+        (first, exist, ends): (&[Vec<Affine>], i64, Ends),
         (mem, at): (Mem, &Affine),
     ) -> Lowered<()> {
         let missing = || CodegenError::malformed("a panel without loops");
@@ -198,7 +214,7 @@ impl<'a> Lowering<'a> {
             let down = self.open_at(begin, count, side)?;
             for (begin, count, lines) in parts(loops[0].0.span).into_iter().filter(|part| part.1 > 0) {
                 let across = self.open_at(begin, count, side)?;
-                let square = Square { loops, at: [across, down.clone()], side, lines, rows };
+                let square = Square { loops, at: [across, down.clone()], side, lines, rows, ends };
                 self.copy_square(panel, &square, (mem, at))?;
                 self.b.close_for(&[]);
             }
@@ -236,15 +252,18 @@ impl<'a> Lowering<'a> {
         let &Square { loops: [(across, of_across), (down, of_down)], side, lines, rows: exist, .. } = square;
         let number = |at: &Affine, number: i64| at.plus(&number.into(), 1).ok_or_else(overflow);
         let lanes = |at: &Affine| at.plus(&Affine::lane(1), 1).ok_or_else(overflow);
-        let mut rows = Vec::new();
-        for i in 0..exist {
-            let outside = self.outside();
-            self.lanes = Some((across.of[0].0, side as usize));
-            self.at_panel_loop(down, of_down, (&number(&square.at[1], i)?, at))?;
-            self.at_panel_loop(across, of_across, (&lanes(&square.at[0])?, at))?;
-            rows.push(self.load_for_panel(panel, (lines < side).then_some(lines))?);
-            self.return_to(&outside);
-        }
+        let mut rows = self.by_ends(square.ends, |l| {
+            let row = |i: i64| {
+                let outside = l.outside();
+                l.lanes = Some((across.of[0].0, side as usize));
+                l.at_panel_loop(down, of_down, (&number(&square.at[1], i)?, at))?;
+                l.at_panel_loop(across, of_across, (&lanes(&square.at[0])?, at))?;
+                let row = l.load_for_panel(panel, (lines < side).then_some(lines))?;
+                l.return_to(&outside);
+                Ok(row)
+            };
+            (0..exist).map(row).collect()
+        })?;
         let dtype = self.expression.dag[panel.value].dtype;
         let none = self.b.splat(Scalar::zero(dtype), side as usize);
         rows.resize(side as usize, none);
