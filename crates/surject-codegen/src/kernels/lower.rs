@@ -8,6 +8,7 @@ mod accumulate;
 mod chain;
 mod contraction;
 mod divide;
+mod ends;
 mod jam;
 mod joint;
 mod keys;

@@ -47,6 +47,9 @@ impl Own {
 impl Lowering<'_> {
     /// The loops that run in step, and the lanes inside of them.
     pub(super) fn jammed(&mut self, axes: &[Axis]) -> Lowered<()> {
+        if self.has_all_sums() {
+            return self.store_in_loop(axes, &[]);
+        }
         let in_step = axes.iter().take_while(|a| a.kind == AxisKind::Jammed).count();
         let outside = self.outside();
         let mut all: Vec<Vec<i64>> = vec![Vec::new()];
@@ -115,7 +118,8 @@ impl Lowering<'_> {
         let mut number = Affine::from(0);
         for axis in &axes[..in_step] {
             let count = self.iterations(axis);
-            let (variable, _) = self.b.open_for(0, count, 1, LoopKind::Serial, &[]);
+            let end = self.short.get(&axis.of).map_or(count.into(), |&count| Affine::from(count));
+            let (variable, _) = self.b.open_for(0, end, 1, LoopKind::Serial, &[]);
             self.opened.push(LoopKind::Serial);
             self.bind(axis, variable.into())?;
             let outer = number.times(count).ok_or_else(overflow)?;

@@ -1,8 +1,8 @@
 //! Panels: what is copied of a tensor or computed of a factor, and what is read of it.
 
-use super::{Frame, Lowered, Lowering};
+use super::ends::Ends;
+use super::{Lowered, Lowering};
 use crate::CodegenError;
-use crate::expression::address::LoopSet;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, Panel, PanelLoop};
 use surject_ir::Scalar;
@@ -23,13 +23,6 @@ impl Filled<'_> {
     pub(super) fn is_of(&self, name: &str) -> bool {
         self.panel.at == name
     }
-}
-
-/// Loops of a panel whose block may be the last one, and whether all of them are whole; `None`: that is known.
-#[derive(Clone, Copy, Default)]
-struct Ends {
-    of: LoopSet,
-    are_whole: Option<Value>,
 }
 
 /// Elements that are transposed.
@@ -98,7 +91,7 @@ impl<'a> Lowering<'a> {
 
     /// The loops of a panel whose block here may be the last one, which has guards from here on.
     fn ends_of_blocks(&mut self, panel: &Panel, first: &[Vec<Affine>]) -> Lowered<Ends> {
-        let (mut ends, mut guards) = (Ends::default(), Vec::new());
+        let mut ends = Ends::default();
         for (i, (l, first)) in panel.loops.iter().zip(first).enumerate() {
             let ([(of, _)], [first]) = (&l.of[..], &first[..]) else { continue };
             let is_known = self.whole.contains(*of) || self.rest.contains_key(of);
@@ -107,40 +100,16 @@ impl<'a> Lowering<'a> {
             if !self.is_cut_by_cpu(*of) || is_known && !is_short {
                 continue;
             }
-            let extent = self.expression.dag.extent(*of);
-            let behind = Affine::from(extent - l.span).plus(first, -1).ok_or_else(overflow)?;
-            let is_whole = Guard { expr: behind, bound: extent.into() };
+            let is_whole = self.is_whole(*of, first, l.span)?;
             let known = self.b.is_known(&is_whole, 1);
             if known != Some(true) {
                 self.whole = self.whole.minus(std::iter::once(*of).collect());
             }
             if known.is_none() {
-                ends.of = ends.of.union(std::iter::once(*of).collect());
-                guards.push(is_whole);
+                ends = ends.and(&mut self.b, *of, is_whole);
             }
         }
-        ends.are_whole = (!guards.is_empty()).then(|| self.b.holds(guards, 1));
         Ok(ends)
-    }
-
-    /// Does the same where blocks are whole and where one of them is the last one: what it gives.
-    fn by_ends(
-        &mut self,
-        ends: Ends,
-        mut f: impl FnMut(&mut Self) -> Lowered<Vec<Value>>,
-    ) -> Lowered<Vec<Value>> {
-        let Some(are_whole) = ends.are_whole else { return f(self) };
-        let outside = self.outside();
-        self.b.open_if(are_whole);
-        self.frames.push(Frame::default());
-        self.whole = self.whole.union(ends.of);
-        let values = f(self)?;
-        self.return_to(&outside);
-        self.b.open_else(&values);
-        self.frames.push(Frame::default());
-        let values = f(self)?;
-        self.return_to(&outside);
-        Ok(self.b.close_if(&values))
     }
 
     /// Copies all of a panel, which begins with these iterations.

@@ -28,7 +28,7 @@ pub(super) enum Part {
     /// The last one of an outer loop, inside of which this many iterations are left.
     Rest { number: i64, left: i64 },
     /// As many as a value says, all of them whole where this says so.
-    Some { count: Value, whole: bool },
+    Some { count: Affine, whole: bool },
     /// Those from one on, before another one; the last one of all has fewer iterations inside.
     Uneven { range: (Affine, Affine) },
     /// Those from one on, before another one, all of them whole where this says so. `tail`: they lie in a tail of results, which this
@@ -99,17 +99,24 @@ impl Lowering<'_> {
         if let Some(parts) = self.triangular_points(axis)? {
             return Ok(parts);
         }
-        let extent = self.expression.dag.extent(axis.of);
         let is_cut =
             axis.kind == AxisKind::Serial && self.is_cut_by_cpu(axis.of) && !self.whole.contains(axis.of);
-        if is_cut && self.has_parts_inside(axis) {
-            return self.all_blocks(axis, false);
+        if !is_cut {
+            return Ok(self.in_pieces(axis, self.parts(axis)));
         }
-        if is_cut && self.adds_all(axis) {
-            return self.all_blocks(axis, true);
+        if self.has_parts_inside(axis) {
+            let all = Part::Some { count: self.blocks_here(axis)?, whole: false };
+            return Ok(vec![if axis.extent == 1 { Part::One(0) } else { all }]);
         }
+        if self.adds_all(axis) {
+            return Ok(vec![Part::Some { count: self.blocks_here(axis)?, whole: true }]);
+        }
+        if self.stores_each(axis) {
+            return Ok(vec![Part::Uneven { range: (0.into(), self.blocks_here(axis)?) }]);
+        }
+        let extent = self.expression.dag.extent(axis.of);
         let is_shared = axis.factor * axis.extent < extent;
-        if !is_cut || !is_shared || !self.takes_parts(axis) {
+        if !is_shared || !self.takes_parts(axis) {
             return Ok(self.in_pieces(axis, self.parts(axis)));
         }
         let Some(here) = self.blocks_left(axis, extent / axis.factor)? else { return Ok(self.parts(axis)) };
@@ -123,18 +130,12 @@ impl Lowering<'_> {
         Ok(vec![Part::Some { count, whole: true }, Part::RestIf { condition, number: here, left }])
     }
 
-    /// All iterations of a cut loop that there are here, the last one too, run the same statements.
-    fn all_blocks(&mut self, axis: &Axis, whole: bool) -> Lowered<Vec<Part>> {
-        if axis.extent == 1 && !whole {
-            return Ok(vec![Part::One(0)]);
-        }
+    /// How many iterations of a cut loop there are here, the last one of all too.
+    fn blocks_here(&mut self, axis: &Axis) -> Lowered<Affine> {
         let extent = self.expression.dag.extent(axis.of);
         let is_shared = axis.factor * axis.extent < extent && axis.extent > 1;
         let left = if is_shared { self.blocks_left(axis, (extent - 1) / axis.factor + 1)? } else { None };
-        Ok(vec![match left {
-            Some(left) => Part::Some { count: self.at_most_all(axis, &left), whole },
-            None => Part::Loop { first: 0, count: axis.extent, whole },
-        }])
+        Ok(left.map_or(axis.extent.into(), |left| self.at_most_all(axis, &left)))
     }
 
     /// How many of so many blocks of a loop are left from here on, where blocks begin here.
@@ -147,9 +148,9 @@ impl Lowering<'_> {
     }
 
     /// So many iterations of a loop, but no more than it has.
-    fn at_most_all(&mut self, axis: &Axis, count: &Affine) -> Value {
+    fn at_most_all(&mut self, axis: &Axis, count: &Affine) -> Affine {
         let (count, most) = (self.number(count), self.integer(axis.extent));
-        self.b.binary(BinaryOp::Min, count, most)
+        self.b.binary(BinaryOp::Min, count, most).into()
     }
 
     /// Are terms of whole blocks added in the last block too? Panels have values there for what does not exist, which nobody
@@ -157,19 +158,45 @@ impl Lowering<'_> {
     fn adds_all(&self, axis: &Axis) -> bool {
         /// A part of all iterations.
         const LITTLE: i64 = 32;
-        let Some(accumulation) = self.adding else { return false };
-        let extent = self.expression.dag.extent(axis.of);
-        let more = (axis.factor - extent % axis.factor) % axis.factor;
+        let Some(accumulation) = self.adding.filter(|_| axis.factor > 1) else { return false };
         let dag = &self.expression.dag;
-        let bodies: Vec<NodeId> = accumulation.sums.iter().map(|sums| sums.reduction).collect();
+        let reductions = accumulation.sums.iter().map(|sums| sums.reduction).collect::<Vec<_>>();
         let is_panel = |n: NodeId| self.panels.contains_key(&n);
-        let reads = |n: &NodeId| {
+        let in_place = |n: &NodeId| {
             let loads = matches!(dag[*n].node, Node::Load { .. } | Node::Gather { .. });
             loads && dag[*n].deps.contains(axis.of) && !is_panel(*n)
         };
+        let extent = dag.extent(axis.of);
+        let more = (axis.factor - extent % axis.factor) % axis.factor;
         more * LITTLE <= extent
             && self.takes_parts(axis)
-            && !dag.all_reachable_but(&bodies, is_panel).iter().any(reads)
+            && !dag.all_reachable_but(&reductions, is_panel).iter().any(in_place)
+    }
+
+    /// The reductions that results are made of, but those inside of others.
+    pub(super) fn reductions_of_results(&self) -> Vec<NodeId> {
+        let dag = &self.expression.dag;
+        let roots: Vec<NodeId> = self.expression.outputs.iter().map(|o| o.root).collect();
+        let mut reductions = dag.reachable(&roots);
+        reductions.retain(|&n| matches!(dag[n].node, Node::Reduce { .. }));
+        reductions
+    }
+
+    /// Do iterations that run in step inside of this loop store their results one after the other, so that the last block may have
+    /// fewer of them?
+    fn stores_each(&self, axis: &Axis) -> bool {
+        let is_jammed = |a: &&Axis| a.kind == AxisKind::Jammed;
+        let mut jammed = self.resolved.points.iter().filter(is_jammed);
+        let is_own = |a: &Axis| a.of == axis.of && a.extent == axis.factor;
+        let alone = jammed.next().is_some_and(is_own) && jammed.next().is_none();
+        alone && self.takes_parts(axis) && self.has_all_sums()
+    }
+
+    /// Are all reductions in memory from which results are made here? Nothing is joined in step then.
+    pub(super) fn has_all_sums(&self) -> bool {
+        let reductions = self.reductions_of_results();
+        let in_memory = |n: &NodeId| self.sums.contains_key(n);
+        self.adding.is_none() && !reductions.is_empty() && reductions.iter().all(in_memory)
     }
 
     /// Is a loop cut that no agents of a GPU share?
@@ -211,7 +238,7 @@ impl Lowering<'_> {
     /// The parts of a loop, in order.
     pub(super) fn parts(&self, axis: &Axis) -> Vec<Part> {
         if let Some(&count) = self.short.get(&axis.of).filter(|_| axis.factor == 1) {
-            return vec![Part::Some { count, whole: true }];
+            return vec![Part::Some { count: count.into(), whole: true }];
         }
         let count = self.iterations(axis);
         match axis.kind {
@@ -321,9 +348,9 @@ impl Lowering<'_> {
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
             }
-            &Part::Some { count, whole } => {
-                let opened = self.open(axis, (0.into(), Affine::from(count)), inits)?;
-                if whole {
+            Part::Some { count, whole } => {
+                let opened = self.open(axis, (0.into(), count.clone()), inits)?;
+                if *whole {
                     all_whole(self);
                 }
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))
