@@ -74,20 +74,22 @@ fn over_elements(
     let mut rest = guard.expr.clone();
     rest.terms.retain(|t| t.0 != l);
     let place = element.plus(&rest, -1)?.times(guard.expr.coeff(l))?;
+    // What a window meets may lie outside of its places: such terms are the fill, and nothing is loaded for them.
+    let inside = Guard { expr: place.clone(), bound: dag.extent(l) };
+    let inside = Some(inside).filter(|inside| inside.fact(&dag.extents) != GuardFact::Always);
     let mut ids: HashMap<NodeId, NodeId> = HashMap::new();
     for id in dag.all_reachable(&[body]) {
         let data = dag[id].clone();
+        let loads = matches!(data.node, Node::Load { .. } | Node::Gather { .. }) && data.deps.contains(l);
         let at = |x: NodeId| ids.get(&x).copied().unwrap_or(x);
         let mut node = data.node.mapped(&at, &|lin| lin.substitute(l, &place))?;
         if let Node::Load { guards, .. } | Node::Gather { guards, .. } | Node::Guarded { guards, .. } =
             &mut node
         {
             guards.retain(|g| g.fact(&dag.extents) != GuardFact::Always);
-            if id == body {
-                let inside = Guard { expr: place.clone(), bound: dag.extent(l) };
-                if inside.fact(&dag.extents) != GuardFact::Always && !guards.contains(&inside) {
-                    guards.push(inside);
-                }
+            if id == body || loads {
+                let more = inside.iter().filter(|inside| !guards.contains(inside)).cloned();
+                guards.extend(more.collect::<Vec<_>>());
             }
             guards.sort();
         }

@@ -145,3 +145,47 @@ fn terms_that_are_written_out_are_summed_in_two_parts() {
         assert!(terms.into_iter().all(is_sum), "{schedule}{kernel}");
     }
 }
+
+/// A sum over what a window meets loads nothing where that lies outside of the tensor. (The interpreter finds loads that do.)
+#[test]
+fn windows_that_meet_one_element_load_no_other() {
+    let diagonal = "func main(x: u32[3]) -> (y) {
+  let t : u32[3,5] =:max over i<3 at [i,i + 1]: x[i]
+  y : u32[5] =:xor over i<3, j<5 at [j]: t[i,j]
+}
+";
+    let kernel = checked(diagonal, "order i0");
+    assert!(
+        kernel.lines().filter(|line| line.contains("load")).all(|line| line.contains("where")),
+        "{kernel}"
+    );
+    let places = "func main(x: i32[9,2]) -> (y) {
+  y : i32[10] =:max over i<10, j<9 at [i]: (+ over i<9, j<2 at [i + j,i]: x[i,j])
+}
+";
+    checked(places, "order i0\nparallel i0 task");
+}
+
+/// One element of a panel that has vectors is read wherever it lies.
+#[test]
+fn elements_of_panels_in_vectors_are_read_one_by_one() {
+    let program = "func main(x: i32[5,4]) -> (y) {
+  y : i32[5,4] =: over i<5, k<4: (x[i - 2*k + 1,k] where 0 <= i - 2*k + 1 < 5 else 3i32)
+}
+";
+    let schedule = "split i0 by 4\nsplit i1 by 8\norder i1.o i1.i i0.o i0.i\nvectorise i0.i\npack v0 at i1.i\ntriangular i0.o";
+    checked(program, schedule);
+}
+
+/// A panel for a block of terms has those of one reduction: another one over the same loop reads more.
+#[test]
+fn a_panel_of_a_block_is_read_by_reductions_in_blocks() {
+    let program = "func main(x: i64[3], z: i64[4]) -> (y) {
+  let p : i64[3,4] =: over i<3, j<4: x[i] * z[j]
+  y : i64[] =: (+ over i<3, j<4 at []: p[i,j]) * (max over i<3 at []: x[i])
+}
+";
+    let schedule = "kernel y_0\norder i0\naccumulate k1 at i0\npack v0 at k1";
+    let refused = fits(program, schedule).unwrap_err();
+    assert!(refused.contains("take blocks"), "{refused}");
+}

@@ -102,3 +102,17 @@ fn loops_that_end_nowhere_are_refused() {
     ];
     insta::assert_snapshot!(all.join("\n"));
 }
+
+/// Where all positions of a row lie in a tail, and the tail would go on behind them, a minimum has one of them.
+#[test]
+fn tails_that_reach_beyond_the_last_position_count() {
+    let program = "func main(x: i16[3,3]) -> (y) {
+  y : i16[7,4] =:min over i<3, j<3 at [3*i,i + 1]: (x[-2*i + j - 2,i] where 0 <= 2*i - j + 2 < 1 else 3i16)
+}
+";
+    for by in [1, 2, 3] {
+        let schedule = format!("split k0 by {by}\norder k0.o k0.i\ntriangular k0.o");
+        let kernel = crate::parts::checked(program, &schedule);
+        assert!(kernel.contains("min "), "{kernel}");
+    }
+}

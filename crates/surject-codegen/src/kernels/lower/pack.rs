@@ -5,7 +5,7 @@ use super::{Lowered, Lowering};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Axis, Panel, PanelLoop};
-use surject_ir::Scalar;
+use surject_ir::{BinaryOp, Scalar};
 use surject_kernel::{Affine, Guard, LoopKind, Mem, Place, Space, Type, Value};
 
 /// A panel that is filled.
@@ -321,7 +321,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn load_of_panel(&mut self, value: NodeId, ty: Type) -> Lowered<Value> {
         let filled =
             self.panels.get(&value).ok_or_else(|| CodegenError::malformed("a panel that nobody fills"))?;
-        let mut at = Affine::from(0);
+        let mut places = Vec::new();
         for (l, first) in filled.panel.loops.iter().zip(&filled.first) {
             let mut all = Affine::from(0);
             for (&(of, by), first) in l.of.iter().zip(first) {
@@ -329,9 +329,24 @@ impl<'a> Lowering<'a> {
                 let own = self.places.get(&of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
                 all = all.plus(&own, by).ok_or_else(overflow)?;
             }
-            at = l.offset(&all).and_then(|own| at.plus(&own, 1)).ok_or_else(overflow)?;
+            places.push((l, all));
         }
         let (mem, depth) = (filled.mem, filled.depth);
+        let mut at = Affine::from(0);
+        for (l, own) in places {
+            let offset = l.offset(&own).map_or_else(|| self.offset_of_element(l, &own), Ok)?;
+            at = at.plus(&offset, 1).ok_or_else(overflow)?;
+        }
         Ok(self.b.load_settled(Place::new(mem, at), ty, depth))
+    }
+
+    /// Where one element along a loop is in a panel, which has vectors of it, whatever vector that is.
+    fn offset_of_element(&mut self, l: &PanelLoop, own: &Affine) -> Lowered<Affine> {
+        let vectors = l.vectors.as_ref().filter(|_| own.lane == 0).ok_or_else(overflow)?;
+        let (number, lanes) = (self.number(own), self.integer(vectors.lanes));
+        let first = Affine::from(self.b.binary(BinaryOp::Div, number, lanes));
+        let within = Affine::from(self.b.binary(BinaryOp::Rem, number, lanes));
+        let first = vectors.lanes.checked_mul(vectors.stride).and_then(|by| first.times(by));
+        first.and_then(|first| first.plus(&within, l.stride)).ok_or_else(overflow)
     }
 }

@@ -126,6 +126,7 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Between> {
         let (mut first, mut end) = (Affine::from(0), Affine::from(count));
         let (zero, all) = (self.integer(0), self.integer(count));
+        let extent = self.expression.dag.extent(axis.of);
         let mut tails = Vec::new();
         for tail in &triangle.tails {
             let edge = self.edge(&tail.edge, tail.side, &triangle.reach)?;
@@ -141,7 +142,9 @@ impl<'a> Lowering<'a> {
                     (all, self.in_blocks(edge, axis.factor))
                 }
                 Side::Before => {
-                    let less = self.integer(i64::from(one));
+                    let (less, extent) = (self.integer(i64::from(one)), self.integer(extent));
+                    // All positions may lie in the tail.
+                    let edge = self.b.binary(BinaryOp::Min, edge, extent);
                     let edge = self.b.binary(BinaryOp::Sub, edge, less);
                     let edge = self.b.binary(BinaryOp::Max, edge, zero);
                     (zero, self.in_blocks(edge, axis.factor))

@@ -322,8 +322,17 @@ fn spans(
             let name = expression.name(of);
             Fault::of(&name, format!("the parts of `{name}` inside of `{at}` are no neighbours"))
         };
-        let terms = nests[1..].iter().filter(|n| n.1.iter().any(|a| a.of == of)).map(reduced);
-        let terms: Vec<Vec<Axis>> = terms.collect();
+        let reads = |n: &&Nest| {
+            let reachable = n.0.map(|reduction| expression.dag.all_reachable(&[reduction]));
+            n.1.iter().any(|a| a.of == of) && reachable.is_none_or(|all| all.contains(&load))
+        };
+        let terms: Vec<Vec<Axis>> = nests[1..].iter().filter(reads).map(reduced).collect();
+        if accumulation.is_some() && terms.windows(2).any(|two| span(&two[0]) != span(&two[1])) {
+            let name = expression.name(of);
+            let message =
+                format!("not all reductions over `{name}` that read the panel at `{at}` take blocks");
+            return Err(Fault::of(&name, message));
+        }
         if terms.iter().any(|axes| apart(axes)) {
             return Err(no_neighbours());
         }
