@@ -224,7 +224,7 @@ impl Lowering<'_> {
     /// Does a loop further inside end where the whole loop ends, so that all blocks of this one run the same statements? What
     /// is inside of a block is there once then.
     fn has_parts_inside(&self, axis: &Axis) -> bool {
-        let inside = self.resolved.points.iter().skip_while(|a| a.of != axis.of || a.factor != axis.factor);
+        let inside = self.resolved.points.iter().skip_while(|a| a.name != axis.name);
         let mut inside = inside.skip(1).filter(|a| a.of == axis.of);
         let is_next = |a: &Axis| {
             let is_serial = a.kind == AxisKind::Serial && a.factor > 1;
