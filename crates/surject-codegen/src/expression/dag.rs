@@ -8,7 +8,7 @@ use crate::expression::address::{Guard, Lin, LoopId, LoopSet};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::stored_tail::StoredTail;
 use crate::machine::elem::Elem;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{AccOp, BinaryOp, DType, FieldId, Scalar, UnaryOp, Var};
 
@@ -118,6 +118,8 @@ pub struct NodeData {
 pub(crate) struct Known {
     pub(crate) tails: HashMap<Buf, Vec<StoredTail>>,
     pub(crate) finite: HashMap<Buf, FiniteMarks>,
+    /// Tensors that the loop of the program around an expression leaves as they are.
+    pub(crate) invariant: HashSet<Buf>,
 }
 
 /// The graph.

@@ -100,6 +100,8 @@ pub struct AccessInfo {
     pub stored: bool,
     /// Do some of its elements not exist?
     pub guarded: bool,
+    /// Does a loop of the program around the expression leave the tensor as it is? What is made of it alone is made once.
+    pub invariant: bool,
     /// How many elements are accessed, each counted once.
     pub elements: f64,
     /// The loops that it depends on, and how many elements apart their neighbours lie.
@@ -277,7 +279,9 @@ impl Expression {
         let &(tensor, dtype, elements) = self.memory.get(&buf)?;
         let strides = address.terms.iter().map(|&(l, by)| (self.name(l), by)).collect();
         let elements = self.dag.points(address.loops()).min(elements as f64);
-        Some(AccessInfo { tensor, bytes: dtype.size(), stored: false, guarded: false, elements, strides })
+        let invariant = self.dag.known.invariant.contains(&buf);
+        let bytes = dtype.size();
+        Some(AccessInfo { tensor, bytes, stored: false, guarded: false, invariant, elements, strides })
     }
 
     /// The nodes, children before parents.

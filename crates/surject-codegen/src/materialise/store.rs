@@ -23,7 +23,7 @@ use crate::schedule::refused::{Fit, Refused};
 use crate::schedule::units::{Grain, outside, units};
 use crate::schedule::{self, RowSchedule};
 use crate::{CodegenError, Target};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_index::Space;
 use surject_ir::{FieldId, FieldKind, Function, TensorType, Var};
@@ -307,6 +307,11 @@ impl<'a> Stores<'a> {
         if !finite.is_empty() || !self.known.finite.is_empty() {
             Arc::make_mut(&mut self.known).finite = finite;
         }
+    }
+
+    /// Says which tensors a loop around what follows leaves as they are: those that one around it left.
+    pub(crate) fn set_invariant(&mut self, tensors: HashSet<Buf>) -> HashSet<Buf> {
+        std::mem::replace(&mut Arc::make_mut(&mut self.known).invariant, tensors)
     }
 
     /// Keeps what is known of a tensor that an output fills over these loops.

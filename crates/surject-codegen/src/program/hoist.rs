@@ -6,7 +6,7 @@ use crate::expression::dag::{Buf, buf};
 use crate::program::lowered::{Lowered, Step};
 use crate::program::memory::bytes;
 use std::collections::{HashMap, HashSet, VecDeque};
-use surject_ir::Var;
+use surject_ir::{Function, Region, Var, uses};
 
 /// A larger tensor is not kept between runs.
 const LARGE: u64 = 16 << 20;
@@ -41,6 +41,13 @@ pub fn hoist(lowered: &mut Lowered, results: &[Var]) -> Result<(), CodegenError>
     }
     (lowered.init, lowered.steps) = (init, rest);
     Ok(())
+}
+
+/// The tensors that the body of a loop leaves as they are: those from around it, and those that it yields as they come.
+pub(crate) fn invariant_tensors(function: &Function, body: &Region) -> HashSet<Buf> {
+    let carried = body.params.iter().zip(&body.body.results);
+    let same = carried.filter(|(param, next)| param == next).map(|(&param, _)| param);
+    uses::free(&function.fields, body).into_iter().chain(same).map(buf).collect()
 }
 
 /// The memory that a step writes which runs a kernel.

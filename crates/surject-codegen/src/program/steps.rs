@@ -156,7 +156,9 @@ impl Walker<'_> {
                 let condition = self.block(&cond.body, &[])?;
                 let flag =
                     cond.body.results.first().ok_or_else(|| CodegenError::malformed("a loop condition"))?;
+                let outside = self.stores.set_invariant(hoist::invariant_tensors(self.stores.function, body));
                 let mut inner = self.block(&body.body, &body.params)?;
+                self.stores.set_invariant(outside);
                 self.assign(targets, &body.body.results, &mut inner);
                 steps.push(Step::While { condition, flag: buf(*flag), body: inner, swaps: Vec::new() });
             }

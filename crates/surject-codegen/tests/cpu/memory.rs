@@ -276,6 +276,30 @@ fn large_values_of_loops_change_places() {
     insta::assert_snapshot!(plans[3]);
 }
 
+/// The weights of a recurrence lie in panels, which are filled before the loop; those that an iteration changes do not.
+#[test]
+fn factors_that_loops_leave_alone_are_stored_before_them() {
+    let text = |weights: &str| {
+        format!(
+            "func main(h0: f32[32,128], w: f32[128,512]) -> (h) {{
+               zero : i32[] =: 0i32
+               n : i32[], h : f32[32,128], last : f32[128,512] = while (zero, h0, w) {{
+                 cond(i: i32[], h1: f32[32,128], w1: f32[128,512]) -> (more) {{ more : i1[] =: i < 5i32 }}
+                 body(j: i32[], h2: f32[32,128], w2: f32[128,512]) -> (next, h3, {weights}) {{
+                   y : f32[32,512] =:+ over p<32, q<512, k<128 at [p,q]: h2[p,k] * w2[k,q]
+                   h3 : f32[32,128] =: over p<32, q<128: min(4.0f32, max(-4.0f32, 0.01f32 * (y[p,q] - y[p,q + 384])))
+                   w3 : f32[128,512] =: over k<128, q<512: w2[k,q] * 0.5f32
+                   next : i32[] =: j + 1i32
+                 }}
+               }}
+             }}"
+        )
+    };
+    let [same, changed] = ["w2", "w3"].map(|weights| plan(&text(weights)));
+    let before = |plan: &str| plan.split("while").next().is_some_and(|before| before.contains("<- w2@"));
+    assert!(before(&same) && !before(&changed), "{same}\n{changed}");
+}
+
 /// What is one byte again and again, of elements of all sizes, in one piece and by several tasks.
 #[test]
 fn what_is_filled_in() {

@@ -12,6 +12,9 @@ const FEW: f64 = 3e7;
 /// The fewest results that need an element of a factor: beside their products it does not count that it is stored and loaded.
 const SHARED: f64 = 48.0;
 
+/// The same where the factor is stored once for all iterations of a loop.
+const SHARED_IN_LOOPS: f64 = 16.0;
+
 /// The factors that tiles would compute again and again, or of rows whose terms lie far apart, if many results need them.
 /// Measured beside the code generator before with AVX2 (Zen 3): norms of rows 1.03 to 1.15 times its speed. What is converted from 16 bits
 /// is at 0.92 to 0.97 once it is stored, and smaller products lose on two threads.
@@ -27,8 +30,10 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let extents =
         |loops: &mut dyn Iterator<Item = &LoopInfo>| loops.map(|l| l.extent as f64).product::<f64>();
     let products = extents(&mut loops.iter().chain(&terms));
-    let is_shared =
-        |factor: &Factor| extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= SHARED;
+    let is_shared = |factor: &Factor| {
+        let fewest = if factor.access.invariant { SHARED_IN_LOOPS } else { SHARED };
+        extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= fewest
+    };
     // The terms of few columns are the lanes: they lie next to each other.
     if in_ranges && let Some(term) = strategies::dots::term(cpu, expression) {
         let lies = right.operations == 0 && right.access.stride(&term) == 1;

@@ -11,7 +11,6 @@ use crate::schedule::cuts::always;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
-use surject_ir::BinaryOp;
 use surject_kernel::{Affine, Guard, Level, Term, Value};
 
 /// The most iterations that are written out; more stay a loop that is unrolled.
@@ -120,7 +119,7 @@ impl Lowering<'_> {
             return Ok(self.in_pieces(axis, self.parts(axis)));
         }
         let Some(here) = self.blocks_left(axis, extent / axis.factor)? else { return Ok(self.parts(axis)) };
-        let count = self.at_most_all(axis, &here);
+        let count = self.lesser(&here, axis.extent).into();
         let left = extent % axis.factor;
         if left == 0 {
             return Ok(vec![Part::Some { count, whole: true }]);
@@ -135,7 +134,7 @@ impl Lowering<'_> {
         let extent = self.expression.dag.extent(axis.of);
         let is_shared = axis.factor * axis.extent < extent && axis.extent > 1;
         let left = if is_shared { self.blocks_left(axis, (extent - 1) / axis.factor + 1)? } else { None };
-        Ok(left.map_or(axis.extent.into(), |left| self.at_most_all(axis, &left)))
+        Ok(left.map_or(axis.extent.into(), |left| self.lesser(&left, axis.extent).into()))
     }
 
     /// How many of so many blocks of a loop are left from here on, where blocks begin here.
@@ -145,12 +144,6 @@ impl Lowering<'_> {
             Affine::from(all).plus(&before, -1).ok_or_else(|| CodegenError::overflow("a loop"))
         };
         before.map(left).transpose()
-    }
-
-    /// So many iterations of a loop, but no more than it has.
-    fn at_most_all(&mut self, axis: &Axis, count: &Affine) -> Affine {
-        let (count, most) = (self.number(count), self.integer(axis.extent));
-        self.b.binary(BinaryOp::Min, count, most).into()
     }
 
     /// Are terms of whole blocks added in the last block too? Panels have values there for what does not exist, which nobody
@@ -360,8 +353,7 @@ impl Lowering<'_> {
                 let overflow = || CodegenError::overflow("a block of terms");
                 let begin = self.places.get(&axis.of).ok_or_else(overflow)?;
                 let here = Affine::from(self.expression.dag.extent(axis.of)).plus(begin, -1);
-                let (here, most) = (self.number(&here.ok_or_else(overflow)?), self.integer(axis.factor));
-                let count = self.b.binary(BinaryOp::Min, here, most);
+                let count = self.lesser(&here.ok_or_else(overflow)?, axis.factor);
                 self.short.insert(axis.of, count);
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))

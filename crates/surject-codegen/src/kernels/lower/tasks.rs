@@ -3,7 +3,7 @@
 use super::{Lowered, Lowering};
 use crate::CodegenError;
 use surject_ir::BinaryOp;
-use surject_kernel::{Affine, Level, LoopKind};
+use surject_kernel::{Affine, Level, LoopKind, Value};
 
 /// The loops of tasks that are open, and the place in a box that each of their iterations has.
 pub(super) struct Tasks {
@@ -39,8 +39,13 @@ impl Lowering<'_> {
             return Ok(most.into());
         }
         let left = Affine::from(all).plus(first, -1).ok_or_else(overflow)?;
-        let (left, most) = (self.number(&left), self.integer(most));
-        Ok(self.b.binary(BinaryOp::Min, left, most).into())
+        Ok(self.lesser(&left, most).into())
+    }
+
+    /// The lesser of two numbers.
+    pub(super) fn lesser(&mut self, one: &Affine, other: i64) -> Value {
+        let (one, other) = (self.number(one), self.integer(other));
+        self.b.binary(BinaryOp::Min, one, other)
     }
 
     /// Closes them.

@@ -311,6 +311,8 @@ fn spans(
         };
         axes.to_vec()
     };
+    let reads = |reduction: NodeId| expression.dag.all_reachable(&[reduction]).contains(&load);
+    let reading: Vec<&Nest> = nests[1..].iter().filter(|n| n.0.is_none_or(reads)).collect();
     for of in expression.dag[load].deps.loops() {
         let span = |axes: &[Axis]| axes.iter().filter(|a| a.of == of).map(|a| a.extent).product::<i64>();
         let in_points = nests[0].1.iter().any(|a| a.of == of);
@@ -322,11 +324,8 @@ fn spans(
             let name = expression.name(of);
             Fault::of(&name, format!("the parts of `{name}` inside of `{at}` are no neighbours"))
         };
-        let reads = |n: &&Nest| {
-            let reachable = n.0.map(|reduction| expression.dag.all_reachable(&[reduction]));
-            n.1.iter().any(|a| a.of == of) && reachable.is_none_or(|all| all.contains(&load))
-        };
-        let terms: Vec<Vec<Axis>> = nests[1..].iter().filter(reads).map(reduced).collect();
+        let over = reading.iter().filter(|n| n.1.iter().any(|a| a.of == of));
+        let terms: Vec<Vec<Axis>> = over.map(|n| reduced(n)).collect();
         if accumulation.is_some() && terms.windows(2).any(|two| span(&two[0]) != span(&two[1])) {
             let name = expression.name(of);
             let message =
