@@ -17,7 +17,7 @@ use crate::program::hoist;
 use crate::program::lowered::{Lowered, Step, root};
 use crate::program::scheduled::MadeStatements;
 use crate::{CodegenError, Target, library};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use surject_ir::{Block, Buffer, Function, Statement, StatementKind, TensorType, Var};
 
@@ -164,11 +164,14 @@ impl Walker<'_> {
             }
             StatementKind::If { targets, index, branches } => {
                 let mut lowered = Vec::new();
+                // Nothing is moved out of a branch.
+                let outside = self.stores.set_invariant(HashSet::new());
                 for branch in branches {
                     let mut inner = self.block(&branch.body, &[])?;
                     self.assign(targets, &branch.body.results, &mut inner);
                     lowered.push(inner);
                 }
+                self.stores.set_invariant(outside);
                 if lowered.is_empty() {
                     return Err(CodegenError::malformed("a choice without branches"));
                 }
