@@ -18,6 +18,9 @@ pub(crate) const TERMS: i64 = 64;
 /// foreseen by the processor.
 pub(crate) const STEPS: i64 = 128;
 
+/// The same where the sums of a tile fill the registers: all of them are stored and loaded for each block.
+pub(crate) const TERMS_OF_TILES: i64 = 256;
+
 /// A loop over loops with so many terms has them as blocks: more than an addition in so many is not worth it.
 const LEAST: i64 = 32;
 

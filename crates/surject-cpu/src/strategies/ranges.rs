@@ -99,7 +99,7 @@ pub(crate) fn schedule(
     if needs_panel(expression) {
         directives.push(Directive::Pack { tensor: "left".into(), at: range });
     }
-    Ok(Schedule { directives }.with_triangles(expression))
+    Ok(Schedule { directives }.with_partial_sums_of_tiles(expression).with_triangles(expression))
 }
 
 /// Is the factor of rows computed or guarded, so that a range has a panel of it?

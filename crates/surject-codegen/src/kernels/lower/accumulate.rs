@@ -1,11 +1,11 @@
 //! Reductions whose terms are taken in blocks: what is joined so far is in memory ([`crate::kernels::schedule`]).
 
 use super::jam::Own;
-use super::{Lowered, Lowering};
+use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
 use crate::kernels::schedule::{Accumulation, Axis, Sums};
-use surject_ir::DType;
+use surject_ir::{BinaryOp, DType};
 use surject_kernel::{Affine, LoopKind, Mem, Place, Space, Type, Value};
 
 /// What is joined so far of a reduction.
@@ -84,11 +84,11 @@ impl<'a> Lowering<'a> {
         for sums in &accumulation.sums {
             let (reduction, axes) = self.block_of(accumulation, sums.reduction)?;
             let (place, ty) = self.sums_here(sums.reduction)?;
-            let so_far = self.b.load(place.clone(), ty);
+            let begin = self.beginning(&reduction, &place, ty);
             let outside = self.outside();
-            let next = self.terms(axes, 0, std::slice::from_ref(&reduction), vec![so_far])?[0];
+            let own = self.terms(axes, 0, std::slice::from_ref(&reduction), vec![begin])?[0];
             self.return_to(&outside);
-            self.b.store(place, next);
+            self.store_joined(&reduction, place, own);
         }
         Ok(())
     }
@@ -97,27 +97,47 @@ impl<'a> Lowering<'a> {
     pub(super) fn add_block_in_step(&mut self, accumulation: &Accumulation, all: &mut [Own]) -> Lowered<()> {
         for sums in &accumulation.sums {
             let (reduction, axes) = self.block_of(accumulation, sums.reduction)?;
-            let mut so_far = Vec::new();
+            let (mut begin, mut places) = (Vec::new(), Vec::new());
             for own in all.iter_mut() {
                 let (place, ty) = self.within(own, |l| l.sums_here(sums.reduction))?;
-                so_far.push((self.b.load(place.clone(), ty), place));
+                begin.push(self.beginning(&reduction, &place, ty));
+                places.push(place);
             }
             let outside = self.outside();
-            let values = so_far.iter().map(|s| s.0).collect();
-            let next = self.terms_in_step(axes, 0, &reduction, values, all)?;
+            let next = self.terms_in_step(axes, 0, &reduction, begin, all)?;
             self.return_to(&outside);
-            so_far.into_iter().zip(next).for_each(|((_, place), next)| self.b.store(place, next));
+            places.into_iter().zip(next).for_each(|(place, own)| self.store_joined(&reduction, place, own));
         }
         Ok(())
     }
 
+    /// What a block begins with: a sum of floats anew, so that it stays small, all else with what is joined so far.
+    fn beginning(&mut self, reduction: &Reduction, so_far: &Place, ty: Type) -> Value {
+        match reduction.is_rounded() {
+            true => self.b.splat(reduction.neutral(), ty.lanes),
+            false => self.b.load(so_far.clone(), ty),
+        }
+    }
+
+    /// Stores what a block has in the end: a sum that began anew is added to what is so far.
+    fn store_joined(&mut self, reduction: &Reduction, place: Place, own: Value) {
+        let joined = match reduction.is_rounded() {
+            true => {
+                let so_far = self.b.load(place.clone(), self.b.ty(own));
+                self.b.binary(BinaryOp::Add, so_far, own)
+            }
+            false => own,
+        };
+        self.b.store(place, joined);
+    }
+
     /// A reduction, and its loops inside of a block.
-    fn block_of(&self, accumulation: &Accumulation, id: NodeId) -> Lowered<(super::Reduction, &'a [Axis])> {
+    fn block_of(&self, accumulation: &Accumulation, id: NodeId) -> Lowered<(Reduction, &'a [Axis])> {
         self.block_of_axes(accumulation.blocks.len(), id)
     }
 
     /// A reduction, and its loops behind so many.
-    fn block_of_axes(&self, outside: usize, id: NodeId) -> Lowered<(super::Reduction, &'a [Axis])> {
+    fn block_of_axes(&self, outside: usize, id: NodeId) -> Lowered<(Reduction, &'a [Axis])> {
         let Node::Reduce { op, body, .. } = self.expression.dag[id].node else {
             return Err(CodegenError::malformed("sums of no reduction"));
         };

@@ -10,9 +10,16 @@ use surject_kernel::{Affine, LoopKind, Value};
 /// What runs a part of a loop, given what is summed so far: the sums then.
 type Run<'r, 'a> = &'r mut dyn FnMut(&mut Lowering<'a>, &Part, Vec<Value>) -> Lowered<Vec<Value>>;
 
+impl Reduction {
+    /// Is it a sum of floats?
+    pub(super) fn is_rounded(&self) -> bool {
+        partial_sums::round(self.op, self.joined)
+    }
+}
+
 /// Are all of these sums of floats?
 fn are_rounded(reductions: &[Reduction]) -> bool {
-    reductions.iter().all(|r| partial_sums::round(r.op, r.joined))
+    reductions.iter().all(Reduction::is_rounded)
 }
 
 impl<'a> Lowering<'a> {

@@ -2,7 +2,7 @@
 
 use super::{Axis, AxisKind, Directive, Nest, Schedule, fits, resolve};
 use crate::expression::dag::Node;
-use crate::expression::partial_sums::{STEPS, TERMS, levels, round};
+use crate::expression::partial_sums::{STEPS, TERMS, TERMS_OF_TILES, levels, round};
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
 use std::collections::HashSet;
@@ -44,11 +44,21 @@ pub(super) fn check(
 
 impl Schedule {
     /// The same, where long sums of floats are made in blocks.
-    pub fn with_partial_sums(mut self, expression: &Expression) -> Schedule {
+    pub fn with_partial_sums(self, expression: &Expression) -> Schedule {
+        self.with_blocks_of(TERMS, expression)
+    }
+
+    /// The same of tiles, whose sums fill the registers: those of all blocks are in memory.
+    pub fn with_partial_sums_of_tiles(self, expression: &Expression) -> Schedule {
+        self.with_blocks_of(TERMS_OF_TILES, expression)
+    }
+
+    /// The same in blocks of about so many terms.
+    fn with_blocks_of(mut self, terms: i64, expression: &Expression) -> Schedule {
         let is_long = expression.nodes().into_iter().any(|n| {
             let data = &expression.dag[n];
             matches!(&data.node, Node::Reduce { op, loops, .. } if round(*op, data.dtype)
-                && loops.iter().map(|&l| expression.dag.extent(l)).product::<i64>() >= 2 * TERMS)
+                && loops.iter().map(|&l| expression.dag.extent(l)).product::<i64>() >= 2 * terms)
         });
         let Some(resolved) = is_long.then(|| resolve(expression, &self).ok()).flatten() else { return self };
         let mut sums: Vec<_> = resolved.reductions.into_iter().collect();
@@ -64,7 +74,7 @@ impl Schedule {
             let in_lanes = axes.iter().any(|a| a.kind == AxisKind::Lanes);
             let loops: Vec<&Axis> = axes.iter().filter(|a| a.kind != AxisKind::Lanes).collect();
             let steps: Vec<i64> = loops.iter().map(|a| a.extent).collect();
-            for (axis, level) in loops.into_iter().zip(levels(&steps, if in_lanes { STEPS } else { TERMS })) {
+            for (axis, level) in loops.into_iter().zip(levels(&steps, if in_lanes { STEPS } else { terms })) {
                 let name = &axis.name;
                 if (level.anew || !level.blocks.is_empty()) && said.insert(name.clone()) {
                     let whole = level.anew.then(Vec::new);
