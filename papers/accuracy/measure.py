@@ -206,9 +206,11 @@ def inputs_of(folder, count):
 WHY = {
     "suite/cumulative_logsumexp": "256 steps of a function with `exp` and `log`, one after the other; XLA makes a tree of them, and "
     "a scan in blocks would evaluate the function twice for every element.",
-    "suite/conv3x3_weight_gradient": "sums of 576 products in registers, in blocks of 192, for the gradient of the image; the "
-    "convolution itself, summed so, is as far off on XLA (result 2).",
-    "suite/matmul_1024_odd": "a little fewer than 1,024 products, from which on tiles are summed in blocks of 512.",
+    "suite/conv3x3_weight_gradient": "sums of 576 products in registers for the gradient of the image, in blocks of 192 before "
+    "these kernels came from the kernel IR; the convolution itself, summed so, is as far off on XLA (result 2).",
+    "suite/conv3x3_grouped": "sums of 100,352 products for the gradient of the weights: blocks of 96, which are added to sums in "
+    "memory one after the other.",
+    "suite/pairwise_distances_odd": "sums of 503 and 509 terms, one after the other.",
     "suite/sum_all": "one number, the sum of many that nearly cancel: a single draw of the error in units of what is left.",
     "suite/conv3x3_transposed": "sums of 244 products in registers; blocks of half as many would take 5 % more time.",
 }
@@ -250,7 +252,7 @@ def page(xla, revision, rows, skipped, left=0):
         "",
         *[f"* `{name}`: {why}" for name, why in WHY.items() if any(r["program"].startswith(name) for r in above)],
         *([""] if above else []),
-        "Sums of floats are made in blocks, whose order is fixed when the code is written (`crates/surject-codegen/src/blocks.rs`);",
+        "Sums of floats are made in blocks, whose order is fixed when the code is written (`crates/surject-codegen/src/expression/partial_sums.rs`);",
         "nothing is compensated.",
         "",
         "## All results, the highest ratio first",
