@@ -53,6 +53,16 @@ fn the_last_block_of_terms_has_a_bound_of_its_own() {
     assert!(left.contains("= min ") && sums(&left) == 4 && left.contains("else {"), "{left}");
 }
 
+/// Where every task has one block, whole blocks have no guards: the loop over a task's only block is not the one inside of it.
+#[test]
+fn blocks_that_are_tasks_are_whole_but_the_last() {
+    let program = "func main(x: i32[5,13]) -> (y) {\n  y : i32[13] =:+ over i<13, k<5 at [i]: x[k,i]\n}\n";
+    let split = "split i0 by 8\nsplit i0.o by 1\norder i0.o.o i0.o.i i0.i\n";
+    let kernel = checked(program, &format!("{split}parallel i0.o.o task\nvectorise i0.i"));
+    let loads: Vec<&str> = kernel.lines().filter(|line| line.contains("load v0")).collect();
+    assert!(loads.len() == 2 && loads.iter().filter(|line| line.contains("where")).count() == 1, "{kernel}");
+}
+
 /// Blocks of rows and columns, of which the last ones are not whole, run the same statements. Inside of a block that may be the last
 /// one, rows in step are there once where panels have all that they read and the last ones are few, else twice; results are stored by
 /// whole vectors and by the last one.
