@@ -273,12 +273,11 @@ impl Machine for Cpu {
         let refined = |strategy, refine| -> Box<dyn Strategy> { Box::new(Refined { strategy, refine }) };
         // Long sums of floats are made in blocks.
         let in_blocks = |strategy| refined(strategy, Schedule::with_partial_sums);
-        let in_tiles = |strategy| refined(strategy, Schedule::with_partial_sums_of_tiles);
         let all: Vec<Box<dyn Strategy>> = vec![
             Box::new(Units(cpu())),
-            in_tiles(Box::new(Tiles(cpu()))),
-            in_tiles(Box::new(Blocks(cpu()))),
-            in_tiles(Box::new(Ranges(cpu()))),
+            refined(Box::new(Tiles(cpu())), Schedule::with_partial_sums_of_tiles),
+            Box::new(Blocks(cpu())),
+            Box::new(Ranges(cpu())),
             Box::new(Streams(cpu())),
             in_blocks(Box::new(Windows(cpu()))),
             Box::new(Scans(cpu())),

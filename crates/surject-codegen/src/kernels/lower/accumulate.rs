@@ -119,7 +119,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Stores what a block has in the end: a sum that began anew is added to what is so far.
+    /// Stores what a block has in the end: a sum that began anew is added to what is so far, which takes no register before.
     fn store_joined(&mut self, reduction: &Reduction, place: Place, own: Value) {
         let joined = match reduction.is_rounded() {
             true => {
