@@ -11,6 +11,7 @@
 //! * `tail` finds positions along a loop beyond which a value does not change, because a guard or a mask cuts them off;
 //!   `stored_tail` is what the graph keeps of those of tensors in memory. `finite_marks` say which parts of such tensors are
 //!   finite.
+//! * `unguarded` takes guards from loads whose elements exist without them.
 //! * `partial_sums` says in which blocks long sums of floats are made.
 //! * `uses` and `inline` say which variables are evaluated where they are read.
 
@@ -35,4 +36,5 @@ pub(crate) mod solve;
 pub(crate) mod stop;
 pub(crate) mod stored_tail;
 pub(crate) mod tail;
+pub(crate) mod unguarded;
 pub(crate) mod uses;

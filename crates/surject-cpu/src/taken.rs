@@ -131,7 +131,10 @@ fn factors(expression: &Expression, loads: &[&AccessInfo]) -> Option<[Factor; 2]
         return Some(factors);
     }
     let &[one, other] = loads else { return None };
-    Some([one, other].map(|load| Factor { operations: 0, bytes: load.bytes, access: load.clone() }))
+    Some([one, other].map(|load| {
+        let loops = load.strides.iter().map(|(name, _)| name.clone()).collect();
+        Factor { operations: 0, bytes: load.bytes, loops, access: load.clone() }
+    }))
 }
 
 /// Are they sums over windows of each channel, of products that are many, which run in step? Measured beside the code generator before

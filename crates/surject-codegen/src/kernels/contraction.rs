@@ -42,6 +42,8 @@ pub struct Factor {
     pub operations: usize,
     /// The bytes of an element.
     pub bytes: usize,
+    /// The loops that what is stored of it depends on, where it is stored first.
+    pub loops: Vec<String>,
     /// What is loaded for it; of several loads that with the most loops, which is guarded if one of them is.
     pub access: AccessInfo,
 }
@@ -216,13 +218,14 @@ impl Expression {
             let access = loads.into_iter().max_by_key(|a| a.strides.len())?;
             let operations = nodes.iter().filter(|n| !is_loaded(n)).count();
             let bytes = self.dag[value].dtype.size();
-            Some(Factor { operations, bytes, access: AccessInfo { guarded, ..access } })
+            let loops = self.dag[self.unconditional(value)].deps.loops().map(|l| self.name(l)).collect();
+            Some(Factor { operations, bytes, loops, access: AccessInfo { guarded, ..access } })
         };
         Some([factor(parts.left)?, factor(parts.right)?])
     }
 
-    /// The value of a factor of a sum of products, and the loops that it depends on as memory has them: in panels once columns are in
-    /// blocks.
+    /// What is stored of a factor of a sum of products, and the loops that it depends on as memory has them: in panels once columns are
+    /// in blocks.
     pub(crate) fn factor(
         &self,
         StoredFactor { side, layout }: StoredFactor,
@@ -233,6 +236,7 @@ impl Expression {
             Side::Left => (parts.left, parts.right),
             Side::Right => (parts.right, parts.left),
         };
+        let value = self.unconditional(value);
         let (own, others) = (self.dag[value].deps, self.dag[other].deps);
         let (both, alone): (Vec<LoopId>, Vec<LoopId>) =
             self.loops.iter().filter(|&&l| own.contains(l)).partition(|&&l| others.contains(l));
@@ -245,6 +249,17 @@ impl Expression {
             }
         };
         Some((value, order))
+    }
+
+    /// A value without the conditions on it, if it depends on fewer loops then and is a load that needs none.
+    fn unconditional(&self, value: NodeId) -> NodeId {
+        let mut inner = value;
+        while let Node::Guarded { inner: next, .. } | Node::Convert(next) = self.dag[inner].node {
+            inner = next;
+        }
+        let deps = |n: NodeId| self.dag.points(self.dag[n].deps);
+        let is_plain = matches!(&self.dag[inner].node, Node::Load { guards, .. } if guards.is_empty());
+        if is_plain && deps(inner) < deps(value) { inner } else { value }
     }
 
     /// The only two loads that a term is computed of, without conditions and positions, and the term.

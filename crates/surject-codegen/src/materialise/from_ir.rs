@@ -5,6 +5,7 @@ use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, Dag, Node, NodeId, buf};
 use crate::expression::finite_marks::FiniteMarks;
 use crate::expression::output::Output;
+use crate::expression::unguarded;
 use crate::kernels::contraction::{Layout, Side};
 use crate::kernels::expression::{Expression, Tensor};
 use crate::kernels::lower::Launch;
@@ -365,8 +366,8 @@ impl<'a> Stores<'a> {
     /// and what is left of the product.
     fn factors_first(&mut self, whole: &Pulled, in_ranges: bool) -> Fit<Result<Stored, CodegenError>> {
         let scheduled = self.scheduled.ok_or(NO_STRATEGIES)?;
-        let factors = scheduled.machine.stores_first(&self.expression(whole)?, in_ranges);
-        let (mut rest, mut kernels) = (whole.clone(), Vec::new());
+        let (mut rest, mut kernels) = (self.without_guards(whole)?, Vec::new());
+        let factors = scheduled.machine.stores_first(&self.expression(&rest)?, in_ranges);
         for stored in factors {
             let factor = |stores: &Self, rest: &Pulled| {
                 let factor = stores.expression(rest)?.factor(stored);
@@ -391,6 +392,18 @@ impl<'a> Stores<'a> {
             kernels.extend(self.mark_factor(&mut rest)?);
         }
         Ok(Ok((rest, kernels)))
+    }
+
+    /// An expression whose loads have no guards where their elements exist without them, and can be stored once for more iterations.
+    fn without_guards(&self, whole: &Pulled) -> Fit<Pulled> {
+        let mut rest = whole.clone();
+        let roots: Vec<NodeId> = rest.outputs.iter().map(|o| o.root).collect();
+        let elements =
+            |at: Buf, dtype| self.buffer_type(at).filter(|ty| ty.dtype.part() == dtype)?.space.points();
+        let roots =
+            unguarded::loads(&mut rest.dag, &roots, &elements).ok_or(Refused("an address overflows"))?;
+        rest.outputs.iter_mut().zip(roots).for_each(|(output, root)| output.root = root);
+        Ok(rest)
     }
 
     /// What is made; where that is refused, temporaries that it added are gone.

@@ -300,6 +300,27 @@ fn factors_that_loops_leave_alone_are_stored_before_them() {
     assert!(before(&same) && !before(&changed), "{same}\n{changed}");
 }
 
+/// Weights of a transposed convolution have a condition that asks about positions. They are stored without it, once for all of
+/// these, and what it leaves out has no part in a sum, infinite weights included.
+#[test]
+fn stored_factors_have_no_conditions_on_other_loops() {
+    let inside = "where 0 <= k - n + 1 < 20 and 0 <= j - m + 1 < 20 else 0.0f32";
+    let text = format!(
+        "func main(x: f32[2,20,20,64], w: f32[3,3,64,64]) -> (y) {{
+           y : f32[2,20,20,64] =:+ over i<2, j<20, k<20, l<64, m<3, n<3, o<64 at [i,j,k,l]:
+             (w[m,n,l,o] {inside}) * (x[i,j - m + 1,k - n + 1,o] {inside})
+         }}"
+    );
+    let plan = plan(&text);
+    assert!(plan.contains("transposition [3 3 64 64]"), "{plan}");
+    let program: Program = surject_ir::parse(&text).expect("the program is well formed");
+    let f = program.functions[0].clone();
+    let [x, mut w] = [0, 1].map(|param| values(f.ty(f.params[param]), 7 + param as u64));
+    // The first of the nine places: no row of the image but the last has it outside.
+    w.set(5, Scalar::from_f64(DType::F32, f64::INFINITY));
+    check_with(f, 1e-5, Some(vec![x, w]));
+}
+
 /// What is one byte again and again, of elements of all sizes, in one piece and by several tasks.
 #[test]
 fn what_is_filled_in() {

@@ -32,7 +32,7 @@ pub(crate) fn factors_first(cpu: &Cpu, expression: &Expression, in_ranges: bool)
     let products = extents(&mut loops.iter().chain(&terms));
     let is_shared = |factor: &Factor| {
         let fewest = if factor.access.invariant { SHARED_IN_LOOPS } else { SHARED };
-        extents(&mut loops.iter().filter(|l| factor.access.stride(&l.name) == 0)) >= fewest
+        extents(&mut loops.iter().filter(|l| !factor.loops.contains(&l.name))) >= fewest
     };
     // The terms of few columns are the lanes: they lie next to each other.
     if in_ranges && let Some(term) = strategies::dots::term(cpu, expression) {
