@@ -276,7 +276,7 @@ impl Machine for Cpu {
         let all: Vec<Box<dyn Strategy>> = vec![
             Box::new(Units(cpu())),
             refined(Box::new(Tiles(cpu())), Schedule::with_partial_sums_of_tiles),
-            Box::new(Blocks(cpu())),
+            refined(Box::new(Blocks(cpu())), Schedule::with_partial_sums_of_tiles),
             Box::new(Ranges(cpu())),
             Box::new(Streams(cpu())),
             in_blocks(Box::new(Windows(cpu()))),

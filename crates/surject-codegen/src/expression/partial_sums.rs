@@ -25,7 +25,7 @@ pub(crate) const TERMS_OF_TILES: i64 = 256;
 const LEAST: i64 = 32;
 
 /// Blocks that are a block of a larger one.
-const BLOCKS: i64 = 32;
+pub(crate) const BLOCKS: i64 = 32;
 
 /// So many times the terms of a block are more than one; of a loop that is alone, and of one in a nest, where blocks make one
 /// loop more of several.

@@ -1,6 +1,7 @@
 //! Reductions whose terms are taken in blocks: what is joined so far is in memory ([`crate::kernels::schedule`]).
 
 use super::jam::Own;
+use super::parts::Part;
 use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
@@ -20,6 +21,10 @@ pub(super) struct InMemory<'a> {
 
 fn overflow() -> CodegenError {
     CodegenError::overflow("sums in memory")
+}
+
+fn unknown() -> CodegenError {
+    CodegenError::malformed("sums that nobody began")
 }
 
 impl<'a> Lowering<'a> {
@@ -42,16 +47,61 @@ impl<'a> Lowering<'a> {
     fn begin_sums(&mut self, sums: &'a Sums) -> Lowered<()> {
         let (reduction, _) = self.block_of_axes(0, sums.reduction)?;
         let first = sums.loops.iter().map(|l| self.places.get(&l.0).cloned().unwrap_or_default()).collect();
+        let mem = self.neutral_memory(sums, &reduction)?;
+        let dtype = reduction.neutral().dtype();
+        self.sums.insert(sums.reduction, InMemory { sums, mem, dtype, first });
+        Ok(())
+    }
+
+    fn neutral_memory(&mut self, sums: &Sums, reduction: &Reduction) -> Lowered<Mem> {
         let neutral = reduction.neutral();
         let mem = self.b.alloc("sums", neutral.dtype(), sums.elements, Space::Stack);
         let none = self.b.splat(neutral, sums.lanes as usize);
+        self.for_all_sums(sums, |lowering, at| lowering.b.store(Place::new(mem, at), none))?;
+        Ok(mem)
+    }
+
+    /// Does something with the sums of a vector, one vector after the other.
+    fn for_all_sums(&mut self, sums: &Sums, each: impl FnOnce(&mut Self, Affine)) -> Lowered<()> {
         let (number, _) = self.b.open_for(0, sums.elements / sums.lanes, 1, LoopKind::Serial, &[]);
         let at = Affine::from(number).times(sums.lanes).ok_or_else(overflow)?;
         let at = if sums.lanes > 1 { at.plus(&Affine::lane(1), 1).ok_or_else(overflow)? } else { at };
-        self.b.store(Place::new(mem, at), none);
+        each(self, at);
         self.b.close_for(&[]);
-        self.sums.insert(sums.reduction, InMemory { sums, mem, dtype: neutral.dtype(), first });
         Ok(())
+    }
+
+    /// Runs blocks whose sums of floats begin anew, in memory of their own, and are added to those so far.
+    fn in_own_sums(
+        &mut self,
+        accumulation: &'a Accumulation,
+        run: impl FnOnce(&mut Self) -> Lowered<()>,
+    ) -> Lowered<()> {
+        let mut so_far = Vec::new();
+        for sums in &accumulation.sums {
+            let (reduction, _) = self.block_of_axes(0, sums.reduction)?;
+            if reduction.is_rounded() {
+                let own = self.neutral_memory(sums, &reduction)?;
+                so_far.push((sums, self.put_sums(sums.reduction, own)?, own));
+            }
+        }
+        run(self)?;
+        for (sums, so_far, own) in so_far {
+            let ty = Type::vector(sums.dtype, sums.lanes as usize);
+            self.for_all_sums(sums, |lowering, at| {
+                let [all, block] = [so_far, own].map(|mem| lowering.b.load(Place::new(mem, at.clone()), ty));
+                let all = lowering.b.binary(BinaryOp::Add, all, block);
+                lowering.b.store(Place::new(so_far, at), all);
+            })?;
+            self.put_sums(sums.reduction, so_far)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the sums of a reduction in other memory; where they were.
+    fn put_sums(&mut self, reduction: NodeId, mem: Mem) -> Lowered<Mem> {
+        let known = self.sums.get_mut(&reduction).ok_or_else(unknown)?;
+        Ok(std::mem::replace(&mut known.mem, mem))
     }
 
     /// Forgets the memory that was made inside of a loop.
@@ -65,17 +115,57 @@ impl<'a> Lowering<'a> {
         let Some(axis) = accumulation.blocks.get(i) else {
             return self.nest(inside, 0, 0);
         };
+        match self.resolved.values.begun_anew.contains(&axis.name) {
+            true => {
+                self.in_own_sums(accumulation, |lowering| lowering.loop_of_blocks(accumulation, i, inside))
+            }
+            false => self.loop_of_blocks(accumulation, i, inside),
+        }
+    }
+
+    fn loop_of_blocks(&mut self, accumulation: &'a Accumulation, i: usize, inside: &[Axis]) -> Lowered<()> {
+        let axis = &accumulation.blocks[i];
+        let sizes = self.resolved.values.partial_sums.get(&axis.name).map_or(&[][..], Vec::as_slice);
         let outside = self.outside();
         for part in self.parts_of_blocks(axis, accumulation)? {
-            let opened = self.open_part(axis, &part, &[])?;
-            self.adding = Some(accumulation);
-            self.fill_panels(&axis.name)?;
-            self.blocks(accumulation, i + 1, inside)?;
-            self.adding = None;
-            self.close_part(opened);
-            self.panels.retain(|_, filled| !filled.is_of(&axis.name));
+            self.part_of_blocks(accumulation, (i, sizes), part, inside)?;
             self.return_to(&outside);
         }
+        Ok(())
+    }
+
+    /// A part of a loop over blocks, so many of which are a larger block, which begins anew.
+    fn part_of_blocks(
+        &mut self,
+        accumulation: &'a Accumulation,
+        (i, sizes): (usize, &'a [i64]),
+        part: Part,
+        inside: &[Axis],
+    ) -> Lowered<()> {
+        let axis = &accumulation.blocks[i];
+        if let Some((&size, smaller)) = sizes.split_first() {
+            let (range, whole, tail) = match part {
+                Part::Loop { first, count, whole } if size < count => {
+                    ((first.into(), (first + count).into()), whole, None)
+                }
+                Part::Between { range, whole, tail, .. } => (range, whole, tail),
+                part => return self.part_of_blocks(accumulation, (i, smaller), part, inside),
+            };
+            let (range, _) = self.open_blocks(&range, size, &[])?;
+            let block = Part::Between { range, whole, tail, between: None };
+            self.in_own_sums(accumulation, |lowering| {
+                lowering.part_of_blocks(accumulation, (i, smaller), block, inside)
+            })?;
+            self.close(&[]);
+            return Ok(());
+        }
+        let opened = self.open_part(axis, &part, &[])?;
+        self.adding = Some(accumulation);
+        self.fill_panels(&axis.name)?;
+        self.blocks(accumulation, i + 1, inside)?;
+        self.adding = None;
+        self.close_part(opened);
+        self.panels.retain(|_, filled| !filled.is_of(&axis.name));
         Ok(())
     }
 
@@ -149,11 +239,10 @@ impl<'a> Lowering<'a> {
 
     /// Where a reduction is in memory here.
     fn sums_here(&self, id: NodeId) -> Lowered<(Place, Type)> {
-        let missing = || CodegenError::malformed("sums that nobody began");
-        let InMemory { sums, mem, dtype, first } = self.sums.get(&id).ok_or_else(missing)?;
+        let InMemory { sums, mem, dtype, first } = self.sums.get(&id).ok_or_else(unknown)?;
         let mut at = Affine::from(0);
         for (&(of, stride), first) in sums.loops.iter().zip(first) {
-            let own = self.places.get(&of).ok_or_else(missing)?.plus(first, -1).ok_or_else(overflow)?;
+            let own = self.places.get(&of).ok_or_else(unknown)?.plus(first, -1).ok_or_else(overflow)?;
             at = at.plus(&own, stride).ok_or_else(overflow)?;
         }
         let lanes = self.lanes_of(self.expression.dag[id].deps);

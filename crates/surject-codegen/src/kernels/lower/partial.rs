@@ -2,6 +2,7 @@
 
 use super::parts::Part;
 use super::{Lowered, Lowering, Reduction};
+use crate::CodegenError;
 use crate::expression::partial_sums;
 use crate::kernels::schedule::Axis;
 use surject_ir::{AccOp, BinaryOp};
@@ -64,26 +65,34 @@ impl<'a> Lowering<'a> {
         sums: Vec<Value>,
         run: Run<'_, 'a>,
     ) -> Lowered<Vec<Value>> {
-        let (Some((&size, smaller)), Part::Between { range: (first, end), whole, tail, .. }) =
+        let (Some((&size, smaller)), Part::Between { range, whole, tail, .. }) =
             (blocks.split_first(), &part)
         else {
             return run(self, &part, sums);
         };
-        let (begin, carried) = self.b.open_for(first.clone(), end.clone(), size, LoopKind::Serial, &sums);
-        self.opened.push(LoopKind::Serial);
-        let begin = Affine::from(begin);
-        let past = begin.plus(&size.into(), 1).zip(end.plus(first, -1));
-        let (past, all) = past.ok_or_else(|| crate::CodegenError::overflow("a block of terms"))?;
-        let end = match all.as_constant() {
-            Some(all) if all % size == 0 => past,
-            _ => {
-                let (past, end) = (self.number(&past), self.number(end));
-                self.b.binary(BinaryOp::Min, past, end).into()
-            }
-        };
-        let block = Part::Between { range: (begin, end), whole: *whole, tail: *tail, between: None };
+        let (range, carried) = self.open_blocks(range, size, &sums)?;
+        let block = Part::Between { range, whole: *whole, tail: *tail, between: None };
         let next = self.anew(carried, |lowering, sums| lowering.blocks_of(smaller, block, sums, run))?;
         Ok(self.close(&next))
+    }
+
+    /// Opens a loop over blocks of so many iterations of a range: those of a block, and what the loop carries.
+    pub(super) fn open_blocks(
+        &mut self,
+        (first, end): &(Affine, Affine),
+        size: i64,
+        carried: &[Value],
+    ) -> Lowered<((Affine, Affine), Vec<Value>)> {
+        let overflow = || CodegenError::overflow("a block of terms");
+        let (begin, carried) = self.b.open_for(first.clone(), end.clone(), size, LoopKind::Serial, carried);
+        self.opened.push(LoopKind::Serial);
+        let begin = Affine::from(begin);
+        let past = begin.plus(&size.into(), 1).ok_or_else(overflow)?;
+        let past = match end.plus(first, -1).ok_or_else(overflow)?.as_constant() {
+            Some(all) if all % size == 0 => past,
+            _ => self.lesser(&past, end).into(),
+        };
+        Ok(((begin, past), carried))
     }
 
     /// Sums that begin anew where a schedule says so of a loop, else those that go on.

@@ -119,7 +119,7 @@ impl Lowering<'_> {
             return Ok(self.in_pieces(axis, self.parts(axis)));
         }
         let Some(here) = self.blocks_left(axis, extent / axis.factor)? else { return Ok(self.parts(axis)) };
-        let count = self.lesser(&here, axis.extent).into();
+        let count = self.lesser(&here, &axis.extent.into()).into();
         let left = extent % axis.factor;
         if left == 0 {
             return Ok(vec![Part::Some { count, whole: true }]);
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         let extent = self.expression.dag.extent(axis.of);
         let is_shared = axis.factor * axis.extent < extent && axis.extent > 1;
         let left = if is_shared { self.blocks_left(axis, (extent - 1) / axis.factor + 1)? } else { None };
-        Ok(left.map_or(axis.extent.into(), |left| self.lesser(&left, axis.extent).into()))
+        Ok(left.map_or(axis.extent.into(), |left| self.lesser(&left, &axis.extent.into()).into()))
     }
 
     /// How many of so many blocks of a loop are left from here on, where blocks begin here.
@@ -353,7 +353,7 @@ impl Lowering<'_> {
                 let overflow = || CodegenError::overflow("a block of terms");
                 let begin = self.places.get(&axis.of).ok_or_else(overflow)?;
                 let here = Affine::from(self.expression.dag.extent(axis.of)).plus(begin, -1);
-                let count = self.lesser(&here.ok_or_else(overflow)?, axis.factor);
+                let count = self.lesser(&here.ok_or_else(overflow)?, &axis.factor.into());
                 self.short.insert(axis.of, count);
                 all_whole(self);
                 Ok(opened.map_or(Opened::Nothing, Opened::Loop))

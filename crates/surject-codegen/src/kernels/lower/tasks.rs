@@ -39,12 +39,12 @@ impl Lowering<'_> {
             return Ok(most.into());
         }
         let left = Affine::from(all).plus(first, -1).ok_or_else(overflow)?;
-        Ok(self.lesser(&left, most).into())
+        Ok(self.lesser(&left, &most.into()).into())
     }
 
     /// The lesser of two numbers.
-    pub(super) fn lesser(&mut self, one: &Affine, other: i64) -> Value {
-        let (one, other) = (self.number(one), self.integer(other));
+    pub(super) fn lesser(&mut self, one: &Affine, other: &Affine) -> Value {
+        let (one, other) = (self.number(one), self.number(other));
         self.b.binary(BinaryOp::Min, one, other)
     }
 

@@ -1,8 +1,8 @@
 //! Long sums in blocks ([`crate::expression::partial_sums`]): which loops have them.
 
-use super::{Axis, AxisKind, Directive, Nest, Schedule, fits, resolve};
+use super::{Accumulation, Axis, AxisKind, Directive, Nest, Schedule, fits, resolve};
 use crate::expression::dag::Node;
-use crate::expression::partial_sums::{STEPS, TERMS, TERMS_OF_TILES, levels, round};
+use crate::expression::partial_sums::{BLOCKS, STEPS, TERMS, TERMS_OF_TILES, levels, round};
 use crate::kernels::expression::Expression;
 use crate::kernels::fault::Fault;
 use std::collections::HashSet;
@@ -66,15 +66,22 @@ impl Schedule {
         let mut said: HashSet<String> = HashSet::new();
         for (sum, axes) in sums {
             let data = &expression.dag[sum];
-            let is_apart =
-                resolved.values.accumulations.iter().any(|a| a.sums.iter().any(|s| s.reduction == sum));
-            if is_apart || !matches!(data.node, Node::Reduce { op, .. } if round(op, data.dtype)) {
+            if !matches!(data.node, Node::Reduce { op, .. } if round(op, data.dtype)) {
                 continue;
             }
+            let is_apart = |a: &&Accumulation| a.sums.iter().any(|s| s.reduction == sum);
+            let apart = resolved.values.accumulations.iter().find(is_apart);
             let in_lanes = axes.iter().any(|a| a.kind == AxisKind::Lanes);
+            // Sums in memory are those of blocks already.
+            let axes = apart.map_or(&axes[..], |a| &a.blocks);
+            let wanted = match apart {
+                Some(_) => BLOCKS,
+                None if in_lanes => STEPS,
+                None => terms,
+            };
             let loops: Vec<&Axis> = axes.iter().filter(|a| a.kind != AxisKind::Lanes).collect();
             let steps: Vec<i64> = loops.iter().map(|a| a.extent).collect();
-            for (axis, level) in loops.into_iter().zip(levels(&steps, if in_lanes { STEPS } else { terms })) {
+            for (axis, level) in loops.into_iter().zip(levels(&steps, wanted)) {
                 let name = &axis.name;
                 if (level.anew || !level.blocks.is_empty()) && said.insert(name.clone()) {
                     let whole = level.anew.then(Vec::new);

@@ -8,7 +8,7 @@ use super::partial;
 use super::place::Misfit;
 use super::prefetch::{Prefetched, prefetched};
 use super::triangle::triangles;
-use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule, TailTerms, Triangle};
+use super::{Accumulation, Axis, AxisKind, Directive, Kept, Panel, Schedule, Sums, TailTerms, Triangle};
 use crate::expression::address::{LoopId, LoopSet};
 use crate::expression::dag::{Buf, NodeId};
 use crate::kernels::expression::Expression;
@@ -58,14 +58,23 @@ impl Values {
         })
     }
 
+    /// How many sums begin anew for a loop beside those of its own, one inside of the other.
+    fn larger_blocks(&self, name: &str) -> i64 {
+        let blocks = self.partial_sums.get(name).map_or(0, Vec::len);
+        blocks as i64 + i64::from(self.begun_anew.contains(name))
+    }
+
     /// Are panels and sums together small enough?
     fn fits(&self, expression: &Expression) -> Result<(), Fault> {
         let panels = self
             .panels
             .iter()
             .map(|p| p.elements.saturating_mul(expression.dag[p.value].dtype.size() as i64));
-        let sums = self.accumulations.iter().flat_map(|a| &a.sums);
-        let sums = sums.map(|s| s.elements.saturating_mul(s.dtype.size() as i64));
+        let sums = self.accumulations.iter().flat_map(|a| {
+            let memories = 1 + a.blocks.iter().map(|axis| self.larger_blocks(&axis.name)).sum::<i64>();
+            let bytes = |s: &Sums| s.elements.saturating_mul(s.dtype.size() as i64);
+            a.sums.iter().map(move |s| bytes(s).saturating_mul(memories))
+        });
         let bytes = panels.chain(sums).fold(0i64, i64::saturating_add);
         if bytes > MOST_MEMORY {
             return Err(
@@ -177,6 +186,7 @@ pub(super) fn values(
                 if !is_new {
                     return Err(of(name, format!("`{name}` is summed in such blocks already")));
                 }
+                found.fits(expression).map_err(fault)?;
             }
             Directive::Inverse(name) => {
                 found.inverses = found.inverses.union(std::iter::once(id(name)?).collect());
