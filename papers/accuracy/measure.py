@@ -347,6 +347,7 @@ def measure(name, folder, differentiate, binary, found):
 
 def keep(stored, found):
     """Writes what is measured, whole or not at all."""
+    os.makedirs(os.path.dirname(os.path.abspath(stored)), exist_ok=True)
     with open(stored + ".new", "w") as file:
         json.dump(found, file, indent=0)
     os.replace(stored + ".new", stored)

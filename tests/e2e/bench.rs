@@ -132,6 +132,25 @@ fn a_program_alone() {
     std::fs::remove_file(&file).expect("removed");
 }
 
+/// By a schedule, which must fit the program.
+#[test]
+fn a_program_by_its_schedule() {
+    let program = root().join("tests/programs/softmax/program.mlir");
+    let program = program.to_str().expect("text");
+    let machine = ["--machine", "host"];
+    let schedule =
+        surject(&[&["opt", program, "--emit", "schedule"][..], &machine].concat()).expect("it has kernels");
+    let file = std::env::temp_dir().join(format!("surject-bench-test-{}.schedule", std::process::id()));
+    let words = ["bench", program, "--rounds", "1", "--seconds", "0", "--schedule"];
+    let words = [&words[..], &[file.to_str().expect("text")]].concat();
+    std::fs::write(&file, &schedule).expect("written");
+    surject(&words).expect("it fits");
+    std::fs::write(&file, format!("{schedule}\nkernel nothing_0\nunroll i0\n")).expect("written");
+    let failure = surject(&words).expect_err("no such kernel");
+    std::fs::remove_file(&file).expect("removed");
+    assert_snapshot!(failure.message, @"1 of 1 programs were not timed");
+}
+
 #[test]
 fn a_program_that_is_not_there_is_a_row() {
     let failure = surject(&["bench", "no/such.mlir", "--rounds", "1"]).expect_err("nothing was timed");

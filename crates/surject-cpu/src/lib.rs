@@ -64,6 +64,9 @@ pub struct Cpu {
     pub has_non_temporal_stores: bool,
     /// Are lines that are only written, and that the last cache takes in, fetched the other way for free (Zen)?
     pub has_asymmetric_writes: bool,
+    /// Do prefetches of the terms of long reductions pay, beside those of the hardware? (Not on a Zen 4: sums of rows that its last
+    /// cache holds take 1.1 times as long with them.)
+    pub prefetches_terms: bool,
     /// The bytes of its second cache.
     pub second_cache: usize,
     /// The bytes of the last cache, which all threads share.
@@ -91,6 +94,7 @@ impl Cpu {
         has_bf16_dot: false,
         has_non_temporal_stores: false,
         has_asymmetric_writes: false,
+        prefetches_terms: true,
         second_cache: 1 << 20,
         last_cache: 32 << 20,
         has_byte_tiles: false,
@@ -148,6 +152,7 @@ impl Cpu {
             has_bf16_dot: cpu.has_bf16_dot && target.has_bf16_dot,
             has_non_temporal_stores: target.has_non_temporal_stores,
             has_asymmetric_writes: target.asymmetric_writes,
+            prefetches_terms: target.prefetches || target.prefetches_far || target.prefetches_rows,
             second_cache: target.l2_bytes(),
             last_cache: target.llc_bytes,
             has_byte_tiles: tiles.bytes,

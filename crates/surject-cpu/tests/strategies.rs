@@ -60,7 +60,44 @@ fn long_sums_take_their_terms_in_blocks() {
   y : f32[130,16] =:+ over i<130, j<16, k<16400 at [i,j]: x[k,i] * z[k,j]
 }
 ";
-    chosen(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i"]);
+    chosen(program, "avx512", &["accumulate k0.o at i0.o", "jam i0.i", "partial k0.o by 32"]);
+}
+
+/// Several rows times a large matrix, of which wide vectors prefetch the terms that come next.
+#[test]
+fn few_rows_stream_a_large_matrix() {
+    let program = "func main(x: f32[7,1100], z: f32[1100,1010]) -> (y) {
+  y : f32[7,1010] =:+ over i<7, j<1010, k<1100 at [i,j]: x[i,k] * z[k,j]
+}
+";
+    check(program, "avx512", &["split k0 by 16", "accumulate k0.o at i1", "prefetch v1 by 16160 in k0\n"]);
+    check(program, "avx2", &["split k0 by 8", "accumulate k0.o at i1"]);
+}
+
+/// Long rows are prefetched, unless the processor does it better by itself.
+#[test]
+fn terms_are_prefetched_where_it_pays() {
+    let program = parse(
+        "program p\n\nfunc main(x: f32[600,1024]) -> (y) {\n  y : f32[600] =:+ over i<600, k<1024 at [i]: x[i,k]\n}\n",
+    );
+    let program = program.unwrap_or_else(|error| panic!("{error}"));
+    let found = expressions(program.function("main").unwrap()).unwrap();
+    for prefetches_terms in [true, false] {
+        let cpu = Cpu { prefetches_terms, ..Cpu::named("avx512").unwrap() };
+        let schedule = choose(&cpu, &found[0].1).unwrap().proposal.schedule.to_string();
+        assert_eq!(schedule.contains("prefetch v0 by 2048 in k0"), prefetches_terms, "{schedule}");
+    }
+}
+
+/// Results that no cache near by has, of sums of few terms, are stored row by row.
+#[test]
+fn results_of_few_terms_are_stored_row_by_row() {
+    let program = "func main(x: f32[2,783], z: f32[2,509], w: f32[783,509]) -> (y) {
+  let s : f32[783,509] =:+ over i<783, j<509, k<2 at [i,j]: x[k,i] * (z[k,j] * 0.5f32)
+  y : f32[783,509] =: over i<783, j<509: w[i,j] - s[i,j]
+}
+";
+    check(program, "avx512", &["order i0.o i0.i i1.o i1.i"]);
 }
 
 /// Where vectors are half a line, columns have panels of a block of terms; so have rows whose terms lie far apart, and

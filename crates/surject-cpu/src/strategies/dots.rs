@@ -128,6 +128,9 @@ impl Dots {
     fn ahead(&self, expression: &Expression, reductions: &[Reduction]) -> Vec<Directive> {
         /// Elements of 4 bytes of two pages.
         const BYTES: usize = 8192;
+        if !self.0.prefetches_terms {
+            return Vec::new();
+        }
         let accesses = expression.accesses();
         let far = accesses.iter().filter(|a| {
             !a.stored

@@ -474,6 +474,9 @@ fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64
     /// What it costs to store a row of a tile, where so many rows are pages of their own: a processor does not know as many.
     const STORED: f64 = 64.0;
     const PAGE_BYTES: i64 = 4096;
+    /// What it costs to go on in another row of what no cache near by has: the processor prefetches little of a block of columns.
+    /// It counts where sums have few terms.
+    const GOES_ON: f64 = 12.0;
     /// Operations for a vector that goes to a panel.
     const COPIED: f64 = 2.0;
     let Facts { column, rows, accesses, .. } = facts;
@@ -489,7 +492,10 @@ fn traffic(facts: &Facts, (size, outermost): (&TileSize, Outermost), others: f64
         let far = |a: &&AccessInfo| a.stored && a.stride(&rows.name) * a.bytes as i64 >= PAGE_BYTES;
         stored = accesses.iter().filter(far).map(|a| a.elements / by as f64 * STORED).sum::<f64>();
     }
-    from_memory(facts, again) + copied + stored
+    let in_rows = |a: &&AccessInfo| depends(a, &rows.name) && a.stride(&column.name) == 1;
+    let far = accesses.iter().filter(in_rows).filter(|a| a.elements * a.bytes as f64 > NEAR);
+    let goes_on = far.map(|a| a.elements / column.extent as f64 * blocks as f64 * GOES_ON).sum::<f64>();
+    from_memory(facts, again) + copied + stored + goes_on
 }
 
 /// What is loaded again and again, and how often.

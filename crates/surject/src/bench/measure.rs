@@ -5,10 +5,11 @@ use super::machine::Busy;
 use super::peer::{self, Peer};
 use super::report::{Memory, PeerTimes, Row, Times};
 use super::{Arguments, device, programs, work};
-use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, optimise};
+use crate::pipeline::{Backend, OptimiseOptions, Runner, StageTimes, native, optimise, scheduled};
 use crate::{Failure, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use surject_codegen::Which;
 use surject_cuda::Device;
 use surject_cuda::probe::Copier;
 use surject_ir::{Buffer, Function, Program, TensorType};
@@ -79,7 +80,7 @@ impl<'a> Session<'a> {
         let Arguments { backend, device, exactness, .. } = *self.arguments;
         let (mut runner, function) = match backend {
             Backend::Cuda => device::prepare(path, device, exactness, self.arguments.schedule.as_deref())?,
-            _ => prepare(path, self.arguments.subnormals(), exactness)?,
+            _ => prepare(path, self.arguments.subnormals(), exactness, self.arguments.schedule.as_deref())?,
         };
         let mut row = Row::new(name, start.elapsed().as_secs_f64() * 1e3);
         let inputs = programs::inputs(&function, path.parent())?;
@@ -201,17 +202,22 @@ impl Drop for Session<'_> {
     }
 }
 
-/// From text to runnable.
-pub fn prepare(
+/// From text to runnable; by the schedules of a file, where there is one.
+fn prepare(
     path: &Path,
     subnormals: Subnormals,
     exactness: Exactness,
+    schedule: Option<&Path>,
 ) -> Result<(Runner, Function), Failure> {
     let _context = surject_mlir::dialect::prepare();
     let source = Source::load(path)?;
     let (program, main) = optimised(&source, exactness)?;
     let function = program.function(&main).cloned().unwrap_or_default();
-    let options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
+    let mut options = surject_mlir::CompileOptions { subnormals, ..Default::default() };
+    if schedule.is_some() {
+        let schedules = crate::cli::schedules(schedule, &function, || Ok(Box::new(native(None)?)))?;
+        options.lower.scheduled = Some(scheduled(None, schedules, Which::Chosen)?);
+    }
     let runner = Runner::with(program, &main, Backend::Cpu, &options, &mut StageTimes::default())?;
     Ok((runner, function))
 }

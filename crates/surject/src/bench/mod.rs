@@ -43,8 +43,8 @@ pub struct Arguments {
     /// The number of the GPU of the back end `cuda`.
     #[arg(long, value_name = "N", default_value_t)]
     device: DeviceName,
-    /// Schedules for the kernels of the back end `cuda`: what `surject opt --emit schedule` prints, edited. They must fit every
-    /// program that is timed.
+    /// Schedules for the kernels of our side: what `surject opt --emit schedule --machine host` prints, or that of a GPU for the back end
+    /// `cuda`, edited. They must fit every program that is timed.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["busy", "starts"])]
     schedule: Option<PathBuf>,
     /// How many threads every side uses; all are pinned to as many processors. All when it is not given.
@@ -155,9 +155,6 @@ pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure
 /// Refuses back ends that are not timed.
 fn check_backend(arguments: &Arguments) -> Result<(), Failure> {
     match (arguments.backend, arguments.device) {
-        (Backend::Cpu, _) if arguments.schedule.is_some() => {
-            Err(Failure::bad_input("schedules are those of kernels; --schedule needs `--backend cuda`"))
-        }
         (Backend::Cpu, _) => Ok(()),
         (Backend::Cuda, DeviceName::Simulated) => Err(Failure::unsupported(
             "a simulated device has no time; `surject run --device simulated` checks results",
