@@ -208,8 +208,6 @@ WHY = {
     "a scan in blocks would evaluate the function twice for every element.",
     "suite/conv3x3_weight_gradient": "sums of 576 products in registers for the gradient of the image, in blocks of 192 before "
     "these kernels came from the kernel IR; the convolution itself, summed so, is as far off on XLA (result 2).",
-    "suite/conv3x3_grouped": "sums of 100,352 products for the gradient of the weights: blocks of 96, which are added to sums in "
-    "memory one after the other.",
     "suite/pairwise_distances_odd": "sums of 503 and 509 terms, one after the other.",
     "suite/sum_all": "one number, the sum of many that nearly cancel: a single draw of the error in units of what is left.",
     "suite/conv3x3_transposed": "sums of 244 products in registers; blocks of half as many would take 5 % more time.",

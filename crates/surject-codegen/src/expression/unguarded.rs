@@ -5,8 +5,8 @@ use crate::expression::dag::{Buf, Dag, Node, NodeId};
 use surject_ir::DType;
 
 /// The values in which loads have no guards where two things hold: the address always lies inside the memory, which has so many
-/// elements of the type, and a guard asks about a loop that the address does not have. The conditions around such a load stay. What is loaded is
-/// then the same for all iterations of that loop, so that it can be stored once for all. `None` on overflow.
+/// elements of the type, and a guard asks about a loop that the address does not have. The conditions around such a load stay. What
+/// is loaded is then the same for all iterations of that loop, so that it can be stored once for all. `None` on overflow.
 pub(crate) fn loads(
     dag: &mut Dag,
     roots: &[NodeId],

@@ -119,7 +119,8 @@ pub enum Directive {
     Peel(String),
     /// What lies in a tail of the loop is left out: it has triangular bounds.
     Triangular(String),
-    /// A loop of a sum of floats in blocks, each of which begins anew.
+    /// A loop of a sum of floats in blocks, each of which begins anew; those of a loop over blocks of sums in memory
+    /// ([`Directive::Accumulate`]) have memory of their own.
     Partial {
         /// The loop.
         name: String,
