@@ -16,6 +16,9 @@ const TERMS: i64 = 8;
 /// The same of several rows in wide vectors, where the terms that come next are prefetched meanwhile. (A Zen 4 takes 0.8 of the time.)
 const WIDE_TERMS: i64 = 16;
 
+/// The most elements of the sums of a task of several rows there: a cache near by has them.
+const WIDE_SUMS: i64 = 1 << 14;
+
 /// The most columns of a task: the first cache has their sums. And the fewest where threads share them: those of a row of the matrix
 /// are a page of memory.
 const COLUMNS: i64 = 4096;
@@ -69,9 +72,10 @@ impl Strategy for Streams {
         };
         let is_wide = rows.is_some() && !self.0.has_narrow_vectors() && terms >= 2 * WIDE_TERMS;
         let together = if is_wide { WIDE_TERMS } else { TERMS };
+        let most = rows.filter(|_| is_wide).map_or(COLUMNS, |rows| (WIDE_SUMS / rows.extent).min(COLUMNS));
         let by = vectors * lanes;
         let blocks = parts(column.extent, by);
-        let columns = blocks.min(COLUMNS / by).min(parts(blocks, self.0.threads as i64).max(FEWEST / by));
+        let columns = blocks.min(most / by).min(parts(blocks, self.0.threads as i64).max(FEWEST / by));
         // Tasks of about the same size.
         let columns = parts(blocks, parts(blocks, columns.max(1)));
         let mut order = vec![column.clone()];
