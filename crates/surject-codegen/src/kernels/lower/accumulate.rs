@@ -1,7 +1,7 @@
 //! Reductions whose terms are taken in blocks: what is joined so far is in memory ([`crate::kernels::schedule`]).
 
 use super::jam::Own;
-use super::parts::Part;
+use super::parts::{Part, Stretch};
 use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
 use crate::expression::dag::{Node, NodeId};
@@ -144,12 +144,8 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<()> {
         let axis = &accumulation.blocks[i];
         if let Some((&size, smaller)) = sizes.split_first() {
-            let (range, whole, tail) = match part {
-                Part::Loop { first, count, whole } if size < count => {
-                    ((first.into(), (first + count).into()), whole, None)
-                }
-                Part::Between { range, whole, tail, .. } => (range, whole, tail),
-                part => return self.part_of_blocks(accumulation, (i, smaller), part, inside),
+            let Some(Stretch { range, whole, tail }) = part.longer_than(size) else {
+                return self.part_of_blocks(accumulation, (i, smaller), part, inside);
             };
             let (range, _) = self.open_blocks(&range, size, &[])?;
             let block = Part::Between { range, whole, tail, between: None };

@@ -1,6 +1,6 @@
 //! Long sums in blocks: partial sums that begin anew, and are added to what is so far ([`crate::expression::partial_sums`]).
 
-use super::parts::Part;
+use super::parts::{Part, Stretch};
 use super::{Lowered, Lowering, Reduction};
 use crate::CodegenError;
 use crate::expression::partial_sums;
@@ -40,39 +40,24 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Vec<Value>> {
         let resolved = self.resolved;
         let blocks = resolved.values.partial_sums.get(&axis.name).filter(|_| are_rounded(reductions));
-        let blocks = blocks.map_or(&[][..], Vec::as_slice);
-        match (part, blocks) {
-            (_, []) => run(self, part, sums),
-            (&Part::Loop { first, count, whole }, _) => {
-                let blocks: Vec<i64> = blocks.iter().copied().filter(|&size| size < count).collect();
-                let range = (first.into(), (first + count).into());
-                let part = Part::Between { range, whole, tail: None, between: None };
-                self.blocks_of(&blocks, part, sums, run)
-            }
-            (Part::Between { range, whole, tail, .. }, _) => {
-                let (range, whole, tail) = (range.clone(), *whole, *tail);
-                self.blocks_of(blocks, Part::Between { range, whole, tail, between: None }, sums, run)
-            }
-            _ => run(self, part, sums),
-        }
+        self.blocks_of(blocks.map_or(&[][..], Vec::as_slice), part, sums, run)
     }
 
-    /// The same of a part that is a range of iterations.
+    /// The same in blocks of so many iterations, the largest first.
     fn blocks_of(
         &mut self,
         blocks: &[i64],
-        part: Part,
+        part: &Part,
         sums: Vec<Value>,
         run: Run<'_, 'a>,
     ) -> Lowered<Vec<Value>> {
-        let (Some((&size, smaller)), Part::Between { range, whole, tail, .. }) =
-            (blocks.split_first(), &part)
-        else {
-            return run(self, &part, sums);
+        let Some((&size, smaller)) = blocks.split_first() else { return run(self, part, sums) };
+        let Some(Stretch { range, whole, tail }) = part.longer_than(size) else {
+            return self.blocks_of(smaller, part, sums, run);
         };
-        let (range, carried) = self.open_blocks(range, size, &sums)?;
-        let block = Part::Between { range, whole: *whole, tail: *tail, between: None };
-        let next = self.anew(carried, |lowering, sums| lowering.blocks_of(smaller, block, sums, run))?;
+        let (range, carried) = self.open_blocks(&range, size, &sums)?;
+        let block = Part::Between { range, whole, tail, between: None };
+        let next = self.anew(carried, |lowering, sums| lowering.blocks_of(smaller, &block, sums, run))?;
         Ok(self.close(&next))
     }
 

@@ -37,6 +37,28 @@ pub(super) enum Part {
     RestIf { condition: Value, number: Affine, left: i64 },
 }
 
+/// Iterations from one on, before another one, of a loop that runs them one after the other, as [`Part::Between`] has them.
+pub(super) struct Stretch {
+    pub(super) range: (Affine, Affine),
+    pub(super) whole: bool,
+    pub(super) tail: Option<Value>,
+}
+
+impl Part {
+    /// Its iterations, which are cut into blocks of so many; `None` where they are no more than these, or no such stretch.
+    pub(super) fn longer_than(&self, size: i64) -> Option<Stretch> {
+        match self {
+            &Part::Loop { first, count, whole } if size < count => {
+                Some(Stretch { range: (first.into(), (first + count).into()), whole, tail: None })
+            }
+            Part::Between { range, whole, tail, .. } => {
+                Some(Stretch { range: range.clone(), whole: *whole, tail: *tail })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What was opened for a part.
 pub(super) enum Opened {
     /// Nothing.
